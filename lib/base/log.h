@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * The log: lines for the callback of ashlar_set_log().
+ */
+#ifndef ASHLAR_BASE_LOG_H
+#define ASHLAR_BASE_LOG_H
+
+#include <ashlar/status.h>
+
+/**
+ * Say a line, if anybody listens; call it with no lock held. A line of more
+ * than 511 bytes is cut. Costs one load when nobody listens.
+ */
+void log_line(enum ashlar_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
