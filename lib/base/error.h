@@ -6,8 +6,9 @@
  * turned into a sentence only when somebody asks.
  *
  * Invariant: nothing here allocates but the thread's record (thread.h), so a
- * failure can always be told; without a record the last error is a shared
- * constant that says NO_MEMORY.
+ * failure can always be told. A thread that has no record, because there is no
+ * memory for one or because it is ending, keeps the status alone, and its
+ * sentence is ashlar_status_text() of it.
  */
 #ifndef ASHLAR_BASE_ERROR_H
 #define ASHLAR_BASE_ERROR_H
@@ -21,10 +22,13 @@
 #define ERROR_VALUES     8
 #define ERROR_TEXT_BYTES 256
 
+/** Bytes of a rendered sentence with its NUL; a longer one is cut. */
+#define ERROR_MESSAGE_BYTES 1024
+
 /** A refusal as it is kept: not yet a sentence. */
 struct error {
     enum ashlar_status status;
-    const char *format; /* constant; NULL when there was no error */
+    const char *format; /* constant; NULL for the text of the status */
     union {
         uint64_t number;
         const void *pointer;
@@ -37,8 +41,11 @@ struct error {
  * Keep a refusal and return its status, so that a function can say
  * `return error_set(ASHLAR_ERR_INVALID, "...", ...);`.
  *
- * @param format  A constant of printf(3) with the directives %s %d %u %c %p
- *                %zu %x %zx %lu %llu %lx %llx and %%, without widths.
+ * A string that does not fit is cut between characters and ends in "...". What
+ * follows the ERROR_VALUES-th value, or a directive not listed, is not kept.
+ *
+ * @param format  A constant of printf(3) with the directives %s %c %p %%, and
+ *                %d %i %u %x with no length or z, l, ll, without widths.
  */
 enum ashlar_status error_set(enum ashlar_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

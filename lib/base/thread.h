@@ -11,7 +11,10 @@
  * models, and 8 bytes fit the static TLS surplus that any dlopen may use.
  *
  * Invariants:
- *   - thread_self is NULL (no record yet), THREAD_ENDED, or the thread's own;
+ *   - thread_self is a mark, or the thread's own record. A mark is a number
+ *     below THREAD_MARKS: 0 while there is no record yet; otherwise bit 0 says
+ *     that the thread's destructor has run, and the rest is the status, negated,
+ *     of a last error that found no record to be kept in;
  *   - a record lies in the list of all records from its making to its end;
  *   - locals[key] is written by any thread under thread_lock(), and read
  *     without it by the owner alone.
@@ -19,6 +22,12 @@
  * One pthread key serves the process: its destructor runs the exit hook (which
  * gives the thread's caches back) and frees the record. After that the thread
  * has no record, and what needs one takes its path without.
+ *
+ * One pthread_atfork serves the process too. Its handlers must be registered
+ * after jemalloc's, so that ours run first at a fork and take our locks before
+ * jemalloc's own. jemalloc registers its handlers when it starts, which its
+ * own constructor does at load; the pool floor starts it explicitly all the
+ * same before it calls thread_start(), for a build without that constructor.
  */
 #ifndef ASHLAR_BASE_THREAD_H
 #define ASHLAR_BASE_THREAD_H
@@ -30,20 +39,24 @@
 #include "base/error.h"
 
 struct thread {
+    void **locals;        /* per key: a pointer of an upper floor, or NULL */
     uint32_t local_count; /* entries of locals */
     bool foreign;         /* belongs to a thread that fork left behind */
-    void **locals;        /* per key: a pointer of an upper floor, or NULL */
-    struct error error;
-    char *message; /* the last rendered sentence */
+    bool logging;         /* inside the log callback */
     struct thread *next;
     struct thread *previous;
+    struct error error;
+    char message[ERROR_MESSAGE_BYTES]; /* the last rendered sentence */
 };
 
 extern __thread struct thread *thread_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/** What thread_self holds once the thread's destructor has run. */
-#define THREAD_ENDED ((struct thread *)1)
+/** No record lies below this address: such a thread_self is a mark. */
+#define THREAD_MARKS ((uintptr_t)4096)
+
+/** The bit of a mark that says the thread's destructor has run. */
+#define THREAD_ENDED ((uintptr_t)1)
 
 /**
  * The calling thread's record, made when it is missing; NULL when there is no
@@ -54,7 +67,9 @@ struct thread *thread_record(void);
 /** The record if there is one; never makes it. */
 static inline struct thread *thread_peek(void)
 {
-    return thread_self == THREAD_ENDED ? NULL : thread_self;
+    struct thread *self = thread_self;
+
+    return (uintptr_t)self < THREAD_MARKS ? NULL : self;
 }
 
 /** What the calling thread keeps under a key; NULL for nothing. */
@@ -62,15 +77,16 @@ static inline void *thread_local_get(uint32_t key)
 {
     struct thread *self = thread_self;
 
-    if ((uintptr_t)self <= (uintptr_t)THREAD_ENDED || key >= self->local_count)
+    if ((uintptr_t)self < THREAD_MARKS || key >= self->local_count)
         return NULL;
     return __atomic_load_n(&self->locals[key], __ATOMIC_RELAXED);
 }
 
 /**
- * Keep a pointer under a key, for the calling thread.
+ * Keep a pointer under a key, for the calling thread. Takes thread_lock().
  *
- * @return 0, or -1 when the table had to grow and there was no memory.
+ * @return 0, or -1 when there was no memory for the record or for its table,
+ *         or the thread is ending.
  */
 int thread_local_set(uint32_t key, void *value);
 
@@ -85,17 +101,39 @@ void thread_local_clear(struct thread *thread, uint32_t key);
 void thread_set_exit_hook(void (*hook)(struct thread *thread));
 
 /**
- * Called around fork(2): before, after in the parent, after in the child.
- * `before` runs first of all, then thread_lock() is taken; the two others run
- * after it is free again. In the child the records of all other threads are
- * marked foreign before the hook runs.
+ * Who takes part in a fork. Before it, `before` of each part is called in this
+ * order, which is the order in which their locks nest, and thread_lock() is
+ * taken last. After it the locks are given back the other way round: first
+ * thread_lock() becomes free, then `parent` or `child` of each part is called
+ * from the last to the first.
  */
+enum thread_fork_part {
+    THREAD_FORK_POOL = 0,
+    THREAD_FORK_TYPE = 1,
+    THREAD_FORK_LOG = 2,
+    THREAD_FORK_PARTS = 3
+};
+
+/**
+ * What a part does around fork(2): before, after in the parent, after in the
+ * child; all three set. In the child the records of all other threads are
+ * marked foreign before any hook runs.
+ *
+ * @return As thread_start(), which it calls; the hooks are set in any case.
+ */
+int thread_set_fork_part(enum thread_fork_part part, void (*before)(void),
+                         void (*parent)(void), void (*child)(void));
+
+/** The hooks of THREAD_FORK_POOL. */
 void thread_set_fork_hooks(void (*before)(void), void (*parent)(void),
                            void (*child)(void));
 
 /**
  * Start what has to be there once for the process: the key and the fork
- * handlers. Done by thread_record() and by whoever sets hooks; repeatable.
+ * handlers. Done by thread_record() and by whoever sets fork hooks; repeatable.
+ *
+ * @return 0, or -1 when the process has no pthread key left or no memory for
+ *         the handlers; then threads have no records.
  */
 int thread_start(void);
 

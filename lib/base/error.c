@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/thread.h"
+
+/* How wide an integer argument is. */
+enum width { WIDTH_INT, WIDTH_LONG, WIDTH_LONG_LONG, WIDTH_SIZE };
+
+/* One directive of a format, taken apart. */
+struct directive {
+    enum width width;
+    char conversion; /* d u x s c p %; '\0' for one that is not known */
+    const char *end; /* the first character after it */
+};
+
+static struct directive read_directive(const char *percent)
+{
+    struct directive directive = {WIDTH_INT, '\0', percent + 1};
+    const char *p = percent + 1;
+
+    if (*p == 'z') {
+        directive.width = WIDTH_SIZE;
+        p++;
+    } else if (*p == 'l') {
+        directive.width = WIDTH_LONG;
+        p++;
+        if (*p == 'l') {
+            directive.width = WIDTH_LONG_LONG;
+            p++;
+        }
+    }
+    if (*p != '\0' && strchr("diuxscp%", *p) != NULL) {
+        directive.conversion = *p == 'i' ? 'd' : *p;
+        directive.end = p + 1;
+    }
+    return directive;
+}
+
+static bool is_signed(const struct directive *directive)
+{
+    return directive->conversion == 'd' || directive->conversion == 'c';
+}
+
+/* va_list by pointer, because it is an array on some machines. */
+static uint64_t take_number(const struct directive *directive, va_list *list)
+{
+    bool negative = is_signed(directive);
+
+    switch (directive->width) {
+    case WIDTH_LONG:
+        return negative ? (uint64_t)va_arg(*list, long)
+                        : va_arg(*list, unsigned long);
+    case WIDTH_LONG_LONG:
+        return negative ? (uint64_t)va_arg(*list, long long)
+                        : va_arg(*list, unsigned long long);
+    case WIDTH_SIZE:
+        return va_arg(*list, size_t);
+    case WIDTH_INT:
+        break;
+    }
+    return negative ? (uint64_t)va_arg(*list, int)
+                    : va_arg(*list, unsigned int);
+}
+
+/* The strings a format will ask for, so that they can share the room. */
+static size_t count_texts(const char *format)
+{
+    const char *p = strchr(format, '%');
+    size_t count = 0;
+
+    while (p != NULL) {
+        struct directive directive = read_directive(p);
+
+        if (directive.conversion == '\0')
+            break;
+        count += directive.conversion == 's';
+        p = strchr(directive.end, '%');
+    }
+    return count;
+}
+
+/* Copy a string into `room` bytes, or as much of it as ends between two
+ * UTF-8 characters and leaves place for dots. Returns the bytes written. */
+static size_t copy_text(char *to, size_t room, const char *text)
+{
+    static const char dots[] = "...";
+    size_t length = strnlen(text, room);
+
+    if (length < room) {
+        memcpy(to, text, length + 1);
+        return length + 1;
+    }
+    length = room - sizeof(dots);
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    memcpy(to, text, length);
+    memcpy(to + length, dots, sizeof(dots));
+    return length + sizeof(dots);
+}
+
+/* Walk the format and keep its arguments. */
+static void capture(struct error *error, const char *format, va_list *list)
+{
+    size_t texts_left = count_texts(format);
+    size_t used = 0, i = 0;
+    const char *p = strchr(format, '%');
+
+    while (p != NULL && i < ERROR_VALUES) {
+        struct directive directive = read_directive(p);
+
+        if (directive.conversion == '\0')
+            return;
+        if (directive.conversion == 's') {
+            const char *text = va_arg(*list, const char *);
+            size_t room = (sizeof(error->texts) - used) / texts_left--;
+
+            error->values[i++].text = used;
+            used += copy_text(error->texts + used, room,
+                              text == NULL ? "(null)" : text);
+        } else if (directive.conversion == 'p') {
+            error->values[i++].pointer = va_arg(*list, const void *);
+        } else if (directive.conversion != '%') {
+            error->values[i++].number = take_number(&directive, list);
+        }
+        p = strchr(directive.end, '%');
+    }
+}
+
+/* Keep the status of a thread that has no record. */
+static void mark_status(enum ashlar_status status)
+{
+    uintptr_t mark = (uintptr_t)thread_self & THREAD_ENDED;
+
+    thread_self = (struct thread *)(mark | (uintptr_t)-status << 1);
+}
+
+static enum ashlar_status marked_status(void)
+{
+    return (enum ashlar_status)(-(int)((uintptr_t)thread_self >> 1));
+}
+
+/* The thread's error to fill, with the status set; NULL without a record. */
+static struct error *begin(enum ashlar_status status)
+{
+    struct thread *self = thread_peek();
+
+    if (self == NULL)
+        self = thread_record();
+    if (self == NULL) {
+        mark_status(status);
+        return NULL;
+    }
+    self->error.status = status;
+    return &self->error;
+}
+
+static void keep(enum ashlar_status status, const char *format, va_list *list)
+{
+    struct error *error = begin(status);
+
+    if (error != NULL) {
+        error->format = format;
+        capture(error, format, list);
+    }
+}
+
+enum ashlar_status error_set(enum ashlar_status status, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    keep(status, format, &list);
+    va_end(list);
+    return status;
+}
+
+void *error_null(enum ashlar_status status, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    keep(status, format, &list);
+    va_end(list);
+    return NULL;
+}
+
+enum ashlar_status error_set_constant(enum ashlar_status status,
+                                      const char *sentence)
+{
+    struct error *error = begin(status);
+
+    if (error != NULL)
+        error->format = sentence;
+    return status;
+}
+
+void error_copy(struct error *copy_out)
+{
+    const struct thread *self = thread_peek();
+
+    if (self != NULL) {
+        *copy_out = self->error;
+    } else {
+        memset(copy_out, 0, sizeof(*copy_out));
+        copy_out->status = marked_status();
+    }
+}
+
+void error_restore(const struct error *copy)
+{
+    struct thread *self = thread_peek();
+
+    if (self == NULL && copy->status == ASHLAR_OK)
+        mark_status(ASHLAR_OK);
+    else if (self != NULL || begin(copy->status) != NULL)
+        thread_self->error = *copy;
+}
+
+/* What is being rendered: as snprintf(3), it counts what does not fit. */
+struct output {
+    char *buffer;
+    size_t bytes;
+    size_t length;
+};
+
+static void put_bytes(struct output *output, const char *text, size_t length)
+{
+    if (output->length < output->bytes) {
+        size_t room = output->bytes - output->length;
+
+        memcpy(output->buffer + output->length, text,
+               length < room ? length : room);
+    }
+    output->length += length;
+}
+
+/* One integer, the way its directive wants it. */
+static void put_number(struct output *output, uint64_t number,
+                       const struct directive *directive)
+{
+    char digits[24];
+    int length;
+
+    if (directive->conversion == 'c') {
+        digits[0] = (char)number;
+        length = 1;
+    } else if (directive->conversion == 'd') {
+        length = snprintf(digits, sizeof(digits), "%lld", (long long)number);
+    } else {
+        length = snprintf(digits, sizeof(digits),
+                          directive->conversion == 'x' ? "%llx" : "%llu",
+                          (unsigned long long)number);
+    }
+    put_bytes(output, digits, (size_t)length);
+}
+
+static void put_value(struct output *output, const struct error *error,
+                      size_t i, const struct directive *directive)
+{
+    char digits[24];
+
+    if (directive->conversion == 's') {
+        const char *text = error->texts + error->values[i].text;
+
+        put_bytes(output, text, strlen(text));
+    } else if (directive->conversion == 'p') {
+        int length = snprintf(digits, sizeof(digits), "0x%llx",
+                              (unsigned long long)(uintptr_t)error->values[i]
+                                  .pointer);
+
+        put_bytes(output, digits, (size_t)length);
+    } else {
+        put_number(output, error->values[i].number, directive);
+    }
+}
+
+/* The sentence with its values; stops where capture() had to stop. */
+static void render(struct output *output, const struct error *error)
+{
+    const char *from = error->format;
+    const char *percent = strchr(from, '%');
+    size_t i = 0;
+
+    while (percent != NULL) {
+        struct directive directive = read_directive(percent);
+
+        put_bytes(output, from, (size_t)(percent - from));
+        from = percent;
+        if (directive.conversion == '\0')
+            break;
+        if (directive.conversion == '%')
+            put_bytes(output, "%", 1);
+        else if (i == ERROR_VALUES)
+            break;
+        else
+            put_value(output, error, i++, &directive);
+        from = directive.end;
+        percent = strchr(from, '%');
+    }
+    put_bytes(output, from, strlen(from));
+}
+
+size_t error_format(const struct error *error, char *buffer, size_t bytes)
+{
+    struct output output = {buffer, bytes, 0};
+
+    if (error->format != NULL) {
+        render(&output, error);
+    } else {
+        const char *text = error->status == ASHLAR_OK
+                               ? "no error"
+                               : ashlar_status_text(error->status);
+
+        put_bytes(&output, text, strlen(text));
+    }
+    if (bytes > 0)
+        buffer[output.length < bytes ? output.length : bytes - 1] = '\0';
+    return output.length;
+}
+
+enum ashlar_status ashlar_last_error(void)
+{
+    const struct thread *self = thread_peek();
+
+    return self != NULL ? self->error.status : marked_status();
+}
+
+const char *ashlar_last_error_message(void)
+{
+    struct thread *self = thread_peek();
+    enum ashlar_status status;
+
+    if (self != NULL) {
+        (void)error_format(&self->error, self->message, sizeof(self->message));
+        return self->message;
+    }
+    status = marked_status();
+    return status == ASHLAR_OK ? "no error" : ashlar_status_text(status);
+}
+
+void ashlar_clear_error(void)
+{
+    struct thread *self = thread_peek();
+
+    if (self != NULL) {
+        self->error.status = ASHLAR_OK;
+        self->error.format = NULL;
+    } else {
+        mark_status(ASHLAR_OK);
+    }
+}

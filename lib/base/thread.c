@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/align.h"
+#include "base/lock.h"
+#include "base/memory.h"
+
+/* The first table of locals; later ones double. */
+#define LOCALS_MIN 8
+
+struct fork_hooks {
+    void (*before)(void);
+    void (*parent)(void);
+    void (*child)(void);
+};
+
+__thread struct thread *thread_self;
+
+/* Guards the list, every record's locals, fork_parts and fork_taken. */
+static struct lock lock = LOCK_INIT;
+static struct thread *first;
+
+static void (*exit_hook)(struct thread *thread);
+
+/* The pthread key plus 1; 0 while there is none. */
+static unsigned int key_plus_1;
+
+static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
+static int handlers_result = -1;
+
+static struct fork_hooks fork_parts[THREAD_FORK_PARTS];
+
+/* The hooks whose `before` ran: the ones to call after the fork, whatever is
+ * set meanwhile. Written and read with the lock held across the fork. */
+static struct fork_hooks fork_taken[THREAD_FORK_PARTS];
+
+void thread_lock(void)
+{
+    lock_take(&lock);
+}
+
+void thread_unlock(void)
+{
+    lock_give(&lock);
+}
+
+struct thread *thread_first(void)
+{
+    return first;
+}
+
+void thread_set_exit_hook(void (*hook)(struct thread *thread))
+{
+    __atomic_store_n(&exit_hook, hook, __ATOMIC_RELEASE);
+}
+
+static void link_record(struct thread *self)
+{
+    thread_lock();
+    self->next = first;
+    if (first != NULL)
+        first->previous = self;
+    first = self;
+    thread_unlock();
+}
+
+static void unlink_record(struct thread *self)
+{
+    thread_lock();
+    if (self->previous != NULL)
+        self->previous->next = self->next;
+    else
+        first = self->next;
+    if (self->next != NULL)
+        self->next->previous = self->previous;
+    thread_unlock();
+}
+
+/* The destructor of the pthread key. */
+static void end_thread(void *record)
+{
+    struct thread *self = record;
+    void (*hook)(struct thread *) =
+        __atomic_load_n(&exit_hook, __ATOMIC_ACQUIRE);
+    uintptr_t mark;
+
+    if (hook != NULL)
+        hook(self);
+    unlink_record(self);
+    mark = (uintptr_t)-self->error.status << 1 | THREAD_ENDED;
+    thread_self = (struct thread *)mark;
+    memory_free(self->locals);
+    memory_free(self);
+}
+
+/* Make the key, unless there is one. Without a lock, so that a fork at this
+ * moment cannot leave one taken; who comes second drops its key again. */
+static int start_key(void)
+{
+    unsigned int none = 0;
+    pthread_key_t key;
+
+    if (__atomic_load_n(&key_plus_1, __ATOMIC_ACQUIRE) != 0)
+        return 0;
+    if (pthread_key_create(&key, end_thread) != 0)
+        return -1;
+    if (!__atomic_compare_exchange_n(&key_plus_1, &none, key + 1, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        (void)pthread_key_delete(key);
+    return 0;
+}
+
+static void fork_before(void)
+{
+    struct fork_hooks parts[THREAD_FORK_PARTS];
+    size_t i;
+
+    thread_lock();
+    memcpy(parts, fork_parts, sizeof(parts));
+    thread_unlock();
+    for (i = 0; i < THREAD_FORK_PARTS; i++) {
+        if (parts[i].before != NULL)
+            parts[i].before();
+    }
+    thread_lock();
+    memcpy(fork_taken, parts, sizeof(parts));
+}
+
+static void fork_parent(void)
+{
+    struct fork_hooks parts[THREAD_FORK_PARTS];
+    size_t i;
+
+    memcpy(parts, fork_taken, sizeof(parts));
+    thread_unlock();
+    for (i = THREAD_FORK_PARTS; i-- > 0;) {
+        if (parts[i].parent != NULL)
+            parts[i].parent();
+    }
+}
+
+static void fork_child(void)
+{
+    struct fork_hooks parts[THREAD_FORK_PARTS];
+    const struct thread *self = thread_peek();
+    struct thread *thread;
+    size_t i;
+
+    for (thread = first; thread != NULL; thread = thread->next)
+        thread->foreign = thread != self;
+    memcpy(parts, fork_taken, sizeof(parts));
+    thread_unlock();
+    for (i = THREAD_FORK_PARTS; i-- > 0;) {
+        if (parts[i].child != NULL)
+            parts[i].child();
+    }
+}
+
+static void start_handlers(void)
+{
+    static bool entered;
+
+    /* A fork in the middle of this makes pthread_once start over in the
+     * child, where a second registration would take each lock twice. */
+    if (entered)
+        return;
+    entered = true;
+    if (pthread_atfork(fork_before, fork_parent, fork_child) == 0)
+        handlers_result = 0;
+}
+
+int thread_start(void)
+{
+    (void)pthread_once(&handlers_once, start_handlers);
+    return handlers_result == 0 ? start_key() : -1;
+}
+
+int thread_set_fork_part(enum thread_fork_part part, void (*before)(void),
+                         void (*parent)(void), void (*child)(void))
+{
+    const struct fork_hooks hooks = {before, parent, child};
+
+    thread_lock();
+    fork_parts[part] = hooks;
+    thread_unlock();
+    return thread_start();
+}
+
+void thread_set_fork_hooks(void (*before)(void), void (*parent)(void),
+                           void (*child)(void))
+{
+    (void)thread_set_fork_part(THREAD_FORK_POOL, before, parent, child);
+}
+
+struct thread *thread_record(void)
+{
+    uintptr_t mark = (uintptr_t)thread_self;
+    struct thread *self;
+    unsigned int key;
+
+    if (mark >= THREAD_MARKS)
+        return thread_self;
+    if ((mark & THREAD_ENDED) != 0 || thread_start() != 0)
+        return NULL;
+    self = memory_zalloc(sizeof(*self));
+    if (self == NULL)
+        return NULL;
+    key = __atomic_load_n(&key_plus_1, __ATOMIC_ACQUIRE) - 1;
+    if (pthread_setspecific(key, self) != 0) {
+        memory_free(self);
+        return NULL;
+    }
+    self->error.status = (enum ashlar_status)(-(int)(mark >> 1));
+    link_record(self);
+    thread_self = self;
+    return self;
+}
+
+/* Give the calling thread's record a table that has the key. */
+static int grow_locals(struct thread *self, uint32_t key)
+{
+    size_t count = max_size(LOCALS_MIN, (size_t)self->local_count * 2);
+    void **old, **grown;
+
+    while (count <= key)
+        count *= 2;
+    grown = memory_zalloc(count * sizeof(*grown));
+    if (grown == NULL)
+        return -1;
+    thread_lock();
+    old = self->locals;
+    if (old != NULL)
+        memcpy(grown, old, self->local_count * sizeof(*grown));
+    self->locals = grown;
+    self->local_count = (uint32_t)count;
+    thread_unlock();
+    memory_free(old);
+    return 0;
+}
+
+int thread_local_set(uint32_t key, void *value)
+{
+    struct thread *self = thread_record();
+
+    if (self == NULL)
+        return -1;
+    if (key >= self->local_count && grow_locals(self, key) != 0)
+        return -1;
+    thread_lock();
+    __atomic_store_n(&self->locals[key], value, __ATOMIC_RELAXED);
+    thread_unlock();
+    return 0;
+}
+
+void thread_local_clear(struct thread *thread, uint32_t key)
+{
+    if (key < thread->local_count)
+        __atomic_store_n(&thread->locals[key], NULL, __ATOMIC_RELAXED);
+}
