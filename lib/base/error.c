@@ -272,9 +272,9 @@ static void put_value(struct output *output, const struct error *error,
 
         put_bytes(output, text, strlen(text));
     } else if (directive->conversion == 'p') {
+        uintptr_t address = (uintptr_t)error->values[i].pointer;
         int length = snprintf(digits, sizeof(digits), "0x%llx",
-                              (unsigned long long)(uintptr_t)error->values[i]
-                                  .pointer);
+                              (unsigned long long)address);
 
         put_bytes(output, digits, (size_t)length);
     } else {

@@ -67,14 +67,16 @@ enum ashlar_status options_read(void *own, size_t own_bytes, const void *given,
 enum ashlar_status result_write(void *given, const void *own, size_t own_bytes,
                                 const char *name)
 {
-    size_t size = 0;
+    const char *from = own;
+    char *to = given;
+    size_t size = 0, i;
     enum ashlar_status status = given_size(given, name, &size);
 
     if (status != ASHLAR_OK)
         return status;
-    memcpy((char *)given + sizeof(size), (const char *)own + sizeof(size),
-           min_size(size, own_bytes) - sizeof(size));
+    for (i = sizeof(size); i < min_size(size, own_bytes); i++)
+        to[i] = from[i];
     if (size > own_bytes)
-        memset((char *)given + own_bytes, 0, size - own_bytes);
+        memset(to + own_bytes, 0, size - own_bytes);
     return ASHLAR_OK;
 }

@@ -6,6 +6,7 @@
 
 /* Every status with its meaning in a few words. The switches below have no
  * default, so the compiler names a value that is missing here. */
+/* clang-format off */
 #define STATUS_LIST(_each)                                                     \
     _each(ASHLAR_OK, "done")                                                   \
     _each(ASHLAR_ERR_INVALID, "argument out of bounds")                        \
@@ -30,6 +31,7 @@
     _each(ASHLAR_ERR_CAPTURE, "forbidden during a stream capture")             \
     _each(ASHLAR_ERR_FORKED, "not usable after fork")                          \
     _each(ASHLAR_ERR_STALE, "destroyed before")
+/* clang-format on */
 
 #define STATUS_NAME(_status, _text)                                            \
     case _status:                                                              \
