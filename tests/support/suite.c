@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors
+ */
+#include "config.h"
+
+#include "support/suite.h"
+
+#include <stdio.h>
+
+int suite_run(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+
+    srunner_set_tap(runner, "-");
+    srunner_run_all(runner, CK_SILENT);
+    srunner_free(runner);
+    return 0;
+}
+
+int suite_skip(const char *reason)
+{
+    printf("1..0 # SKIP %s\n", reason);
+    return 0;
+}
