@@ -7,6 +7,7 @@
 #ifndef ASHLAR_H
 #define ASHLAR_H
 
+#include <ashlar/build.h>
 #include <ashlar/cache.h>
 #include <ashlar/export.h>
 #include <ashlar/pool.h>
