@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The ashlar authors
+
+# ASHLAR_SANITIZERS
+# -----------------
+# --enable-sanitizers=LIST, LIST being what the compiler's -fsanitize= takes.
+# Sets SANITIZER_CFLAGS and SANITIZER_LDFLAGS, SANITIZERS (the list or
+# nothing), and ashlar_sanitizers_summary.
+AC_DEFUN([ASHLAR_SANITIZERS], [
+AC_ARG_ENABLE([sanitizers],
+  [AS_HELP_STRING([--enable-sanitizers=LIST],
+    [build with the compiler's sanitizers, such as address,undefined or
+     thread @<:@no@:>@])],
+  [], [enable_sanitizers=no])
+SANITIZERS=
+SANITIZER_CFLAGS=
+SANITIZER_LDFLAGS=
+AS_CASE([$enable_sanitizers],
+  [no], [ashlar_sanitizers_summary=no],
+  [yes], [AC_MSG_ERROR([--enable-sanitizers needs a list, such as
+    --enable-sanitizers=address,undefined])],
+  [SANITIZERS=$enable_sanitizers
+   ashlar_sanitizers_summary=$SANITIZERS
+   SANITIZER_LDFLAGS="-fsanitize=$SANITIZERS"
+   SANITIZER_CFLAGS="$SANITIZER_LDFLAGS -fno-omit-frame-pointer"
+   AS_CASE([,$SANITIZERS,], [*,undefined,*],
+     [SANITIZER_CFLAGS="$SANITIZER_CFLAGS -fno-sanitize-recover=undefined"])
+   AC_MSG_CHECKING([whether $CC $SANITIZER_LDFLAGS links])
+   ashlar_save_CFLAGS=$CFLAGS
+   CFLAGS="$CFLAGS $SANITIZER_CFLAGS"
+   AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+     [AC_MSG_RESULT([yes])],
+     [AC_MSG_RESULT([no])
+      AC_MSG_ERROR([$CC cannot build with $SANITIZER_LDFLAGS; clang keeps its
+        sanitizers in a package of its own (Debian: libclang-rt-VERSION-dev)])])
+   CFLAGS=$ashlar_save_CFLAGS])
+AC_SUBST([SANITIZERS])
+])
