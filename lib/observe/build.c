@@ -27,10 +27,6 @@
 #define JE_KIND "system"
 #endif
 
-#ifndef ASHLAR_SANITIZERS
-#define ASHLAR_SANITIZERS ""
-#endif
-
 #ifdef HAVE_VALGRIND
 #define VALGRIND_KNOWN "yes"
 #else
@@ -53,7 +49,7 @@ static const struct {
     {"jemalloc.kind", JE_KIND},
     {"jemalloc.prefix", ASHLAR_JE_PREFIX},
     {"jemalloc.settings_variable", ASHLAR_JE_CONF_VARIABLE},
-    {"sanitizers", ASHLAR_SANITIZERS},
+    {"sanitizers", ASHLAR_SANITIZER_LIST},
     {"valgrind", VALGRIND_KNOWN},
     {"debug", DEBUG_ON},
 };
