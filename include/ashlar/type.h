@@ -34,9 +34,9 @@ struct ashlar_type;
 /**
  * Register a type, or find the one already registered under its name.
  *
- * The name may be new: then the type is made. Or it may be known: then size
- * must be equal, and an alignment no stronger than the registered one returns
- * the registered type. A stronger alignment is accepted, and from then on is
+ * The name may be new: then the type is made. Or it may be known, also as an
+ * alias: then size must be equal, and an alignment no stronger than the
+ * registered one returns the registered type. A stronger alignment is accepted, and from then on is
  * the type's, unless the type is built in or has had a pool.
  *
  * @param name       1 to 127 bytes; copied. Names are compared byte by byte.
@@ -47,7 +47,7 @@ struct ashlar_type;
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID    a NULL or empty or overlong name, size 0, an
  *                               alignment that is 0, no power of two or above
- *                               the maximum, a stride that would overflow;
+ *                               the maximum, a stride above PTRDIFF_MAX;
  *         ASHLAR_ERR_CONFLICT   the name has another size, or an alignment
  *                               that is weaker than asked and can no longer
  *                               change; the sentence names both;
@@ -131,9 +131,9 @@ struct ashlar_type_info {
     size_t alignment;
     /** Bytes from one slot to the next: object_size rounded up to alignment. */
     size_t stride;
-    /** Bytes that CUDA 12 headers declare for it (C11, C++11); 0 if unknown. */
+    /** Bytes that CUDA 12 declares (C11, C++11); 0: no such type there. */
     size_t cuda12_alignment;
-    /** Bytes that CUDA 13 headers declare for it (C11, C++11); 0 if unknown. */
+    /** Bytes that CUDA 13 declares (C11, C++11); 0: no such type there. */
     size_t cuda13_alignment;
     /** ASHLAR_TYPE_BUILT_IN, ASHLAR_TYPE_FROZEN, ... */
     uint32_t flags;
@@ -155,8 +155,9 @@ struct ashlar_type_info {
  *              no more than that is written.
  *
  * @return ASHLAR_OK;
- *         ASHLAR_ERR_INVALID  a NULL argument, or a size that is 0 or too
- *                             small to hold itself.
+ *         ASHLAR_ERR_INVALID  a NULL argument, a pointer that is no type, or
+ *                             a size that is 0, too small to hold itself, or
+ *                             more than any version has.
  *
  * @par Threads  Any thread at any time.
  * @since 0.1

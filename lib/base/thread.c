@@ -36,8 +36,8 @@ static int handlers_result = -1;
 
 static struct fork_hooks fork_parts[THREAD_FORK_PARTS];
 
-/* The hooks whose `before` ran: the ones to call after the fork, whatever is
- * set meanwhile. Written and read with the lock held across the fork. */
+/* The hooks whose `before` ran: the ones to call after the fork. Written and
+ * read with the lock held, which it is across the fork. */
 static struct fork_hooks fork_taken[THREAD_FORK_PARTS];
 
 void thread_lock(void)
@@ -116,33 +116,50 @@ static int start_key(void)
     return 0;
 }
 
+/* Give back what the parts' `before` took, from the last to the first. */
+static void leave_fork(const struct fork_hooks *parts, bool in_child)
+{
+    size_t i;
+
+    for (i = THREAD_FORK_PARTS; i-- > 0;) {
+        void (*hook)(void) = in_child ? parts[i].child : parts[i].parent;
+
+        if (hook != NULL)
+            hook();
+    }
+}
+
 static void fork_before(void)
 {
     struct fork_hooks parts[THREAD_FORK_PARTS];
     size_t i;
 
     thread_lock();
-    memcpy(parts, fork_parts, sizeof(parts));
-    thread_unlock();
-    for (i = 0; i < THREAD_FORK_PARTS; i++) {
-        if (parts[i].before != NULL)
-            parts[i].before();
+    for (;;) {
+        memcpy(parts, fork_parts, sizeof(parts));
+        thread_unlock();
+        for (i = 0; i < THREAD_FORK_PARTS; i++) {
+            if (parts[i].before != NULL)
+                parts[i].before();
+        }
+        thread_lock();
+        if (memcmp(parts, fork_parts, sizeof(parts)) == 0)
+            break;
+        /* A part joined meanwhile, and its lock must be taken too. */
+        thread_unlock();
+        leave_fork(parts, false);
+        thread_lock();
     }
-    thread_lock();
     memcpy(fork_taken, parts, sizeof(parts));
 }
 
 static void fork_parent(void)
 {
     struct fork_hooks parts[THREAD_FORK_PARTS];
-    size_t i;
 
     memcpy(parts, fork_taken, sizeof(parts));
     thread_unlock();
-    for (i = THREAD_FORK_PARTS; i-- > 0;) {
-        if (parts[i].parent != NULL)
-            parts[i].parent();
-    }
+    leave_fork(parts, false);
 }
 
 static void fork_child(void)
@@ -150,16 +167,12 @@ static void fork_child(void)
     struct fork_hooks parts[THREAD_FORK_PARTS];
     const struct thread *self = thread_peek();
     struct thread *thread;
-    size_t i;
 
     for (thread = first; thread != NULL; thread = thread->next)
         thread->foreign = thread != self;
     memcpy(parts, fork_taken, sizeof(parts));
     thread_unlock();
-    for (i = THREAD_FORK_PARTS; i-- > 0;) {
-        if (parts[i].child != NULL)
-            parts[i].child();
-    }
+    leave_fork(parts, true);
 }
 
 static void start_handlers(void)
