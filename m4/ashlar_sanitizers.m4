@@ -5,7 +5,7 @@
 # -----------------
 # --enable-sanitizers=LIST, LIST being what the compiler's -fsanitize= takes.
 # Sets SANITIZER_CFLAGS and SANITIZER_LDFLAGS, SANITIZERS (the list or
-# nothing), and ashlar_sanitizers_summary.
+# nothing), and ashlar_sanitizers_summary. Defines ASHLAR_SANITIZER_LIST.
 AC_DEFUN([ASHLAR_SANITIZERS], [
 AC_ARG_ENABLE([sanitizers],
   [AS_HELP_STRING([--enable-sanitizers=LIST],
@@ -35,4 +35,6 @@ AS_CASE([$enable_sanitizers],
         sanitizers in a package of its own (Debian: libclang-rt-VERSION-dev)])])
    CFLAGS=$ashlar_save_CFLAGS])
 AC_SUBST([SANITIZERS])
+AC_DEFINE_UNQUOTED([ASHLAR_SANITIZER_LIST], ["$SANITIZERS"],
+  [The sanitizers that this build has, separated by commas.])
 ])
