@@ -2,11 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The ashlar authors
 #
-# The examples run to their ends.
+# The examples print what the comment at their end says, and nothing else.
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
+prints_what_it_says() {
+  sed -n '/^ \* Output:$/,/^ \*\/$/s/^ \* \(.*\)/\1/p' "$top_srcdir/$1.c" |
+    tail -n +2 >"$scratch/promised"
+  [ -s "$scratch/promised" ] || { echo "$1.c does not say"; return 1; }
+  "$top_builddir/$1" >"$scratch/printed" || { echo "it exits with $?"; return 1; }
+  same "$scratch/promised" "$scratch/printed"
+}
+
 for example in $EXAMPLES; do
-  expect "example_${example##*/}_runs" "$top_builddir/$example"
+  expect "example_${example##*/}_prints_what_it_says" \
+    prints_what_it_says "$example"
 done
 finish
