@@ -72,8 +72,8 @@ links_are_installed() {
     return 1
   links=$(find "$place" -name ashlar_pool_get.3)
   [ -n "$links" ] || return 1
-  while read -r name; do
-    [ -s "${links%/*}/$name.3" ] || echo "$name"
+  while read -r alias; do
+    [ -s "${links%/*}/$alias.3" ] || echo "$alias"
   done <"$scratch/names" >"$scratch/missing"
   empty "$scratch/missing" || return 1
   "${MAKE:-make}" -C "$top_builddir" uninstall-man-aliases DESTDIR="$place" &&
