@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "pool/attach.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "pool/direct.h"
+#include "pool/grow.h"
+#include "pool/pool.h"
+#include "pool/state.h"
+
+/* One cache may have this part of max_slots, all together half of them. */
+#define SHARE_OF_MAX 32
+
+/* With the lock held: how large a new cache may be, for max_slots' sake. */
+static uint32_t fair_limit(const struct ashlar_pool *pool, uint32_t wanted)
+{
+    uint64_t half = pool->max_slots / 2;
+    uint64_t most = pool->max_slots / SHARE_OF_MAX;
+
+    if (most > half - (pool->granted < half ? pool->granted : half))
+        most = half - (pool->granted < half ? pool->granted : half);
+    return wanted < most ? wanted : (uint32_t)most;
+}
+
+/* With the lock held: no more than the promise leaves. */
+static uint32_t promised_limit(const struct ashlar_pool *pool, uint32_t limit)
+{
+    uint64_t taken = pool->promised + pool->granted;
+    uint64_t left = pool->singles > taken ? pool->singles - taken : 0;
+
+    if (pool->promised == 0)
+        return limit;
+    return limit < left ? limit : (uint32_t)left;
+}
+
+static void link_cache(struct ashlar_pool *pool, struct cache *cache)
+{
+    cache->next = pool->caches;
+    cache->previous = NULL;
+    if (pool->caches != NULL)
+        pool->caches->previous = cache;
+    pool->caches = cache;
+    pool->cache_count++;
+    pool->granted += cache->limit;
+}
+
+static void unlink_cache(struct ashlar_pool *pool, struct cache *cache)
+{
+    if (cache->previous != NULL)
+        cache->previous->next = cache->next;
+    else
+        pool->caches = cache->next;
+    if (cache->next != NULL)
+        cache->next->previous = cache->previous;
+    pool->cache_count--;
+    pool->granted -= cache->limit;
+}
+
+/* The promise counts caches in: grow for this one, as far as it goes. */
+static void grow_for_promise(struct ashlar_pool *pool, uint64_t promised,
+                             uint64_t target)
+{
+    struct error before;
+
+    if (promised == 0)
+        return;
+    error_copy(&before);
+    if (grow_singles_to(pool, target) != ASHLAR_OK)
+        error_restore(&before);
+}
+
+struct cache *attach_cache(struct ashlar_pool *pool, uint32_t wanted,
+                           struct thread *owner)
+{
+    struct cache *cache;
+    uint64_t promised;
+    uint64_t target;
+
+    pool_lock(pool);
+    wanted = fair_limit(pool, wanted);
+    promised = pool->promised;
+    target = promised + pool->granted + wanted;
+    pool_unlock(pool);
+    cache = cache_create(pool, wanted);
+    if (cache == NULL)
+        return NULL;
+    cache->owner = owner;
+    grow_for_promise(pool, promised, target);
+    pool_lock(pool);
+    cache->limit = promised_limit(pool, wanted);
+    link_cache(pool, cache);
+    pool_unlock(pool);
+    return cache;
+}
+
+struct cache *attach_self(struct ashlar_pool *pool)
+{
+    struct cache *cache = thread_local_get(pool->key);
+    struct thread *thread;
+
+    if (cache != NULL || pool->cache_slots == 0)
+        return cache;
+    thread = thread_record();
+    if (thread == NULL)
+        return NULL;
+    cache = attach_cache(pool, pool->cache_slots, thread);
+    if (cache == NULL)
+        return NULL;
+    if (thread_local_set(pool->key, cache) != 0) {
+        life_lock();
+        attach_end(cache);
+        life_unlock();
+        return NULL;
+    }
+    return cache;
+}
+
+void attach_end(struct cache *cache)
+{
+    struct ashlar_pool *pool = cache->pool;
+
+    if (pool != NULL) {
+        pool_lock(pool);
+        cache_empty(cache);
+        unlink_cache(pool, cache);
+        pool_unlock(pool);
+    }
+    memory_free(cache);
+}
+
+void attach_detach_self(struct ashlar_pool *pool)
+{
+    struct cache *cache = thread_local_get(pool->key);
+
+    if (cache == NULL)
+        return;
+    life_lock();
+    thread_lock();
+    thread_local_clear(thread_peek(), pool->key);
+    thread_unlock();
+    attach_end(cache);
+    life_unlock();
+}
+
+void attach_end_all(struct ashlar_pool *pool)
+{
+    struct cache *cache;
+    struct cache *next;
+
+    for (cache = pool->caches; cache != NULL; cache = next) {
+        next = cache->next;
+        if (cache->owner != NULL) {
+            thread_lock();
+            thread_local_clear(cache->owner, pool->key);
+            thread_unlock();
+            memory_free(cache);
+            continue;
+        }
+        cache->pool = NULL;
+        cache->slab = NULL;
+        cache->depth = 0;
+        cache->spilled = 0;
+        cache->limit = 0;
+        cache->window = (struct ashlar_cache){.stride = cache->window.stride};
+    }
+    pool->caches = NULL;
+    pool->cache_count = 0;
+    pool->granted = 0;
+}
+
+uint64_t attach_kept(const struct ashlar_pool *pool)
+{
+    const struct cache *cache;
+    uint64_t kept = 0;
+
+    for (cache = pool->caches; cache != NULL; cache = cache->next)
+        kept += cache_kept(cache);
+    return kept;
+}
+
+void attach_thread_exit(struct thread *thread)
+{
+    struct cache *cache;
+    uint32_t key;
+
+    life_lock();
+    for (key = 0; key < thread->local_count; key++) {
+        thread_lock();
+        cache = thread->locals[key];
+        if (cache != NULL)
+            thread_local_clear(thread, key);
+        thread_unlock();
+        if (cache != NULL)
+            attach_end(cache);
+    }
+    life_unlock();
+}
+
+/* What a cache holds goes out of the store again. */
+static void forget_kept(struct ashlar_pool *pool, const struct cache *cache)
+{
+    struct extent window = {cache->slab, cache->window.begin,
+                            cache->window.end};
+    uint32_t i;
+
+    for (i = 0; i < cache->depth; i++)
+        store_forget(pool, &cache->stack[i]);
+    if (window.slab != NULL && window.begin < window.end)
+        store_forget(pool, &window);
+}
+
+/*
+ * Everything that is not live is free. A dead thread's cache may have been
+ * caught in the middle of a step; the states tell what is live all the same.
+ */
+static void free_what_is_not_live(struct ashlar_pool *pool)
+{
+    struct extent one;
+    struct slab *slab;
+    uint32_t i;
+
+    for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
+        slab = pool->map->order[i];
+        if (slab->kind != SLAB_SINGLES)
+            continue;
+        for (one.slab = slab, one.begin = 0; one.begin < slab->count;
+             one.begin++) {
+            one.end = one.begin + 1;
+            if (state_get(&slab->state[one.begin]) != SLOT_LIVE &&
+                (slab->free[one.begin / 64] >> one.begin % 64 & 1) == 0)
+                (void)store_give(pool, &one, 1);
+        }
+    }
+}
+
+/* An unchecked pool has no states: take what the dead caches say they held. */
+static void give_sound(struct ashlar_pool *pool, const struct extent *extent)
+{
+    if (extent->slab != NULL && extent->begin < extent->end &&
+        extent->end <= extent->slab->count)
+        (void)store_give(pool, extent, 1);
+}
+
+static void give_kept(struct ashlar_pool *pool, const struct cache *cache)
+{
+    struct extent window = {cache->slab, cache->window.begin,
+                            cache->window.end};
+    uint32_t i;
+
+    for (i = 0; i < cache->depth; i++)
+        give_sound(pool, &cache->stack[i]);
+    give_sound(pool, &window);
+}
+
+void attach_recover(struct ashlar_pool *pool)
+{
+    struct cache *cache;
+    struct cache *next;
+    uint64_t duplicates = pool->duplicates;
+
+    if (pool->checked)
+        free_what_is_not_live(pool);
+    for (cache = pool->caches; cache != NULL; cache = next) {
+        next = cache->next;
+        if (cache->owner == NULL || !cache->owner->foreign) {
+            if (pool->checked)
+                forget_kept(pool, cache);
+            continue;
+        }
+        if (!pool->checked)
+            give_kept(pool, cache);
+        unlink_cache(pool, cache);
+        memory_free(cache);
+    }
+    pool->duplicates = duplicates;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "pool/cache.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "pool/direct.h"
+#include "pool/grow.h"
+#include "pool/pool.h"
+#include "pool/state.h"
+#include "pool/watch.h"
+
+struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
+{
+    struct cache *cache;
+
+    cache = memory_zalloc_aligned(
+        sizeof(*cache) + limit * sizeof(*cache->stack), 64);
+    if (cache == NULL)
+        return NULL;
+    cache->pool = pool;
+    cache->limit = limit;
+    cache->window.stride = pool->plan.geometry.stride;
+    return cache;
+}
+
+/* The window's members are read by others, for statistics. */
+static void set_begin(struct cache *cache, uint32_t begin)
+{
+    __atomic_store_n(&cache->window.begin, begin, __ATOMIC_RELAXED);
+}
+
+static void set_end(struct cache *cache, uint32_t end)
+{
+    __atomic_store_n(&cache->window.end, end, __ATOMIC_RELAXED);
+}
+
+static void set_spilled(struct cache *cache, uint64_t spilled)
+{
+    __atomic_store_n(&cache->spilled, spilled, __ATOMIC_RELAXED);
+}
+
+uint64_t cache_kept(const struct cache *cache)
+{
+    uint32_t begin = __atomic_load_n(&cache->window.begin, __ATOMIC_RELAXED);
+    uint32_t end = __atomic_load_n(&cache->window.end, __ATOMIC_RELAXED);
+
+    return __atomic_load_n(&cache->spilled, __ATOMIC_RELAXED) +
+           (end > begin ? end - begin : 0);
+}
+
+/* How far begin may go back until the cache is full. */
+static void set_floor(struct cache *cache)
+{
+    uint64_t spare = cache->limit - cache_kept(cache);
+    uint32_t begin = cache->window.begin;
+
+    cache->window.floor = begin > spare ? begin - (uint32_t)spare : 0;
+}
+
+static void set_window(struct cache *cache, const struct extent *extent)
+{
+    cache->slab = extent->slab;
+    cache->window.base = extent->slab->base;
+    cache->window.state = extent->slab->state;
+    set_begin(cache, extent->begin);
+    set_end(cache, extent->end);
+    set_floor(cache);
+}
+
+/* The last stretch of the stack becomes the window, which is empty. */
+static void pop_window(struct cache *cache)
+{
+    const struct extent *top = &cache->stack[--cache->depth];
+
+    set_spilled(cache, cache->spilled - (top->end - top->begin));
+    set_window(cache, top);
+}
+
+/* Keep a stretch; there is room for it below the limit. */
+static void push(struct cache *cache, const struct extent *extent)
+{
+    struct ashlar_cache *window = &cache->window;
+
+    if (window->begin == window->end) {
+        set_window(cache, extent);
+        return;
+    }
+    if (extent->slab == cache->slab && extent->end == window->begin) {
+        set_begin(cache, extent->begin);
+    } else if (extent->slab == cache->slab && extent->begin == window->end) {
+        set_end(cache, extent->end);
+    } else {
+        cache->stack[cache->depth++] =
+            (struct extent){cache->slab, window->begin, window->end};
+        set_spilled(cache, cache->spilled + window->end - window->begin);
+        set_window(cache, extent);
+        return;
+    }
+    set_floor(cache);
+}
+
+/*
+ * Give `amount` slots or some more to the store: the oldest stretches, and
+ * then the window's far end.
+ */
+static void give_oldest(struct cache *cache, uint64_t amount)
+{
+    struct ashlar_cache *window = &cache->window;
+    struct extent cut = {cache->slab, window->end, window->end};
+    uint64_t given = 0;
+    uint32_t count = 0;
+
+    while (count < cache->depth && given < amount) {
+        given += cache->stack[count].end - cache->stack[count].begin;
+        count++;
+    }
+    set_spilled(cache, cache->spilled - given);
+    if (given < amount) {
+        cut.begin = amount - given < window->end - window->begin
+                        ? window->end - (uint32_t)(amount - given)
+                        : window->begin;
+        set_end(cache, cut.begin);
+    }
+    if (count != 0)
+        direct_give(cache->pool, cache->stack, count);
+    if (cut.begin != cut.end)
+        direct_give(cache->pool, &cut, 1);
+    cache->depth -= count;
+    memmove(cache->stack, cache->stack + count,
+            cache->depth * sizeof(*cache->stack));
+    set_floor(cache);
+}
+
+void cache_empty(struct cache *cache)
+{
+    struct extent rest = {cache->slab, cache->window.begin, cache->window.end};
+
+    (void)store_give(cache->pool, cache->stack, cache->depth);
+    if (rest.begin != rest.end)
+        (void)store_give(cache->pool, &rest, 1);
+    cache->depth = 0;
+    set_spilled(cache, 0);
+    set_end(cache, rest.begin);
+    set_floor(cache);
+}
+
+void cache_lower(struct cache *cache, uint32_t limit)
+{
+    uint64_t kept = cache_kept(cache);
+
+    if (limit >= cache->limit)
+        return;
+    if (kept > limit)
+        give_oldest(cache, kept - limit);
+    pool_lock(cache->pool);
+    cache->pool->granted -= cache->limit - limit;
+    cache->limit = limit;
+    pool_unlock(cache->pool);
+    set_floor(cache);
+}
+
+/* How much a refill takes beside what is needed at once; with the lock held. */
+static uint64_t batch_size(const struct cache *cache)
+{
+    const struct ashlar_pool *pool = cache->pool;
+    uint64_t batch = cache->limit / 2;
+    uint64_t share;
+
+    if (pool_capacity(pool) < pool->max_slots)
+        return batch;
+    /* The pool cannot grow: no more than a fair share of what is left. */
+    share = pool->store.free / (pool->cache_count + (uint64_t)1);
+    return batch < share ? batch : share;
+}
+
+/* Fill an empty cache of a limit above 0 with one slot at least. */
+static enum ashlar_status refill(struct cache *cache)
+{
+    struct ashlar_pool *pool = cache->pool;
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t taken;
+    uint64_t batch;
+
+    for (;;) {
+        pool_lock(pool);
+        batch = batch_size(cache);
+        cache->depth = store_take(pool, batch == 0 ? 1 : batch, cache->stack,
+                                  cache->limit, &taken);
+        pool_unlock(pool);
+        if (cache->depth != 0 || status != ASHLAR_OK)
+            break;
+        status = grow_free(pool, 1);
+    }
+    if (cache->depth == 0)
+        return pool_refuse(pool, status);
+    set_spilled(cache, taken);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status cache_refuse_orphan(const char *call)
+{
+    return error_set(ASHLAR_ERR_STALE,
+                     "%s was given a cache whose pool was destroyed; close it "
+                     "and open one of a living pool",
+                     call);
+}
+
+void *cache_get(struct cache *cache)
+{
+    void *slot;
+    size_t got;
+    enum ashlar_status status;
+
+    if (cache->pool == NULL) {
+        (void)cache_refuse_orphan("ashlar_cache_get()");
+        return NULL;
+    }
+    if (cache->depth == 0 && cache->limit == 0) {
+        status = direct_get(cache->pool, &slot, 1, &got);
+        if (status != ASHLAR_OK)
+            (void)pool_refuse(cache->pool, status);
+        return status == ASHLAR_OK ? slot : NULL;
+    }
+    if (cache->depth == 0 && refill(cache) != ASHLAR_OK)
+        return NULL;
+    pop_window(cache);
+    return ashlar_cache_get(&cache->window);
+}
+
+/* Put a stretch that was checked where it belongs: here, or in the store. */
+static void keep_or_give(struct cache *cache, const struct extent *extent)
+{
+    uint32_t n = extent->end - extent->begin;
+    uint64_t kept = cache_kept(cache);
+
+    if (kept + n > cache->limit) {
+        if (n > cache->limit / 2) {
+            direct_give(cache->pool, extent, 1);
+            return;
+        }
+        give_oldest(cache, cache->limit / 2);
+    }
+    push(cache, extent);
+}
+
+enum ashlar_status cache_put(struct cache *cache, void *slot)
+{
+    struct extent extent;
+
+    if (cache->pool == NULL)
+        return cache_refuse_orphan("ashlar_cache_put()");
+    if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)
+        return direct_refuse(cache->pool, &slot, 0, true);
+    if (extent.slab->state != NULL) {
+        if (state_get(&extent.slab->state[extent.begin]) != SLOT_LIVE)
+            return direct_refuse(cache->pool, &slot, 0, true);
+        state_set(&extent.slab->state[extent.begin], SLOT_FREE);
+    }
+    watch_put(cache->pool, &slot, 1);
+    keep_or_give(cache, &extent);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
+{
+    struct batch batch;
+
+    if (direct_accept(pool, NULL, &slot, 1, &batch) != 1)
+        return direct_refuse(pool, &slot, 0, true);
+    watch_put(pool, &slot, 1);
+    direct_give_batch(pool, &slot, 1, &batch);
+    return ASHLAR_OK;
+}
+
+/* Hand out up to n slots of the cache; returns how many. */
+static size_t drain(struct cache *cache, void **slots_out, size_t n)
+{
+    struct ashlar_cache *window = &cache->window;
+    struct extent extent;
+    size_t got = 0;
+    uint32_t part;
+
+    while (got < n) {
+        if (window->begin == window->end) {
+            if (cache->depth == 0)
+                break;
+            pop_window(cache);
+        }
+        part = window->end - window->begin;
+        if (part > n - got)
+            part = (uint32_t)(n - got);
+        extent =
+            (struct extent){cache->slab, window->begin, window->begin + part};
+        direct_hand_out(cache->pool, &extent, slots_out + got);
+        set_begin(cache, extent.end);
+        got += part;
+    }
+    return got;
+}
+
+/*
+ * What the cache lacks for n slots comes from the store first, so that a
+ * failure finds the cache as it was.
+ */
+static enum ashlar_status get_beyond(struct ashlar_pool *pool,
+                                     struct cache *cache, void **slots_out,
+                                     size_t n)
+{
+    uint64_t kept = cache == NULL ? 0 : cache_kept(cache);
+    enum ashlar_status status;
+    struct batch batch;
+    size_t got;
+
+    status = direct_get(pool, slots_out + kept, n - kept, &got);
+    if (status != ASHLAR_OK) {
+        watch_put(pool, slots_out + kept, got);
+        (void)direct_accept(pool, NULL, slots_out + kept, got, &batch);
+        direct_give_batch(pool, slots_out + kept, got, &batch);
+        return pool_refuse(pool, status);
+    }
+    if (kept != 0)
+        (void)drain(cache, slots_out, kept);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n)
+{
+    struct ashlar_cache *window;
+    struct extent extent;
+
+    if (ASHLAR_UNLIKELY(slots_out == NULL && n != 0))
+        return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
+                                           "slots_out is NULL; give room for "
+                                           "%zu pointers",
+                                           n));
+    if (cache == NULL)
+        return get_beyond(pool, NULL, slots_out, n);
+    window = &cache->window;
+    if (ASHLAR_LIKELY(n <= window->end - window->begin)) {
+        extent = (struct extent){cache->slab, window->begin,
+                                 window->begin + (uint32_t)n};
+        direct_hand_out(pool, &extent, slots_out);
+        set_begin(cache, extent.end);
+        return ASHLAR_OK;
+    }
+    if (n > cache_kept(cache) && n <= cache->limit / 2) {
+        /* Small: fill up, then serve from the cache what it can. */
+        if (cache_kept(cache) == 0 && refill(cache) != ASHLAR_OK)
+            return ashlar_last_error();
+    }
+    if (n <= cache_kept(cache)) {
+        (void)drain(cache, slots_out, n);
+        return ASHLAR_OK;
+    }
+    return get_beyond(pool, cache, slots_out, n);
+}
+
+size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
+                      void **slots_out, size_t n)
+{
+    enum ashlar_status status;
+    size_t got = 0;
+    size_t more = 0;
+
+    if (slots_out == NULL && n != 0) {
+        (void)pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
+                                          "slots_out is NULL; give room for "
+                                          "%zu pointers",
+                                          n));
+        return 0;
+    }
+    if (cache != NULL)
+        got = drain(cache, slots_out, n);
+    if (got == n)
+        return n;
+    status = direct_get(pool, slots_out + got, n - got, &more);
+    if (status != ASHLAR_OK)
+        (void)pool_refuse(pool, status);
+    return got + more;
+}
+
+/* An accepted batch, to the cache if it fits there. */
+static void settle(struct ashlar_pool *pool, struct cache *cache,
+                   void *const *slots, size_t n, const struct batch *batch)
+{
+    uint32_t i;
+
+    if (cache == NULL || n > cache->limit || batch->covered != n) {
+        direct_give_batch(pool, slots, n, batch);
+        return;
+    }
+    if (cache_kept(cache) + n > cache->limit) {
+        if (n >= cache->limit / 2) {
+            direct_give_batch(pool, slots, n, batch);
+            return;
+        }
+        give_oldest(cache, cache->limit / 2);
+    }
+    for (i = 0; i < batch->count; i++)
+        push(cache, &batch->extents[i]);
+}
+
+enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void *const *slots, size_t n,
+                                  size_t *culprit_out)
+{
+    struct batch batch;
+    size_t accepted;
+
+    if (ASHLAR_UNLIKELY(slots == NULL && n != 0))
+        return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
+                                           "slots is NULL, but n is %zu", n));
+    accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
+                             &batch);
+    if (accepted != n) {
+        if (culprit_out != NULL)
+            *culprit_out = accepted;
+        return direct_refuse(pool, slots, accepted, false);
+    }
+    watch_put(pool, slots, n);
+    settle(pool, cache, slots, n, &batch);
+    return ASHLAR_OK;
+}

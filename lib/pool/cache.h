@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * The cache: free slots that one thread, or one caller, keeps for itself.
+ *
+ *     window  { slab A, 10 .. 64 }      get takes 10, put of 9 gives it back
+ *     stack   { slab A, 200 .. 264 }    the window of before, and of before that
+ *             { slab B, 7 .. 8 }
+ *
+ * Stretches of neighbours instead of a stack of pointers: 256 slots are one
+ * entry, are checked and marked eight at a time, and are handed out by adding
+ * the stride, so that a checked bulk costs less than an unchecked copy of
+ * pointers; slots that come in no order cost an entry each, which is what a
+ * pointer would.
+ *
+ * Invariants:
+ *   - kept = spilled + (end - begin) <= limit, where spilled is the sum over
+ *     stack[0 .. depth - 1];
+ *   - depth <= limit, since each entry has a slot at least;
+ *   - floor is the lowest begin for which kept <= limit would still hold;
+ *   - pool is NULL iff the pool was destroyed under a caller-held cache, and
+ *     then it keeps nothing.
+ *
+ * Owned by one thread at a time. Others read begin, end and spilled, for
+ * statistics; the pool's lock guards next, previous and limit's share of
+ * pool->granted.
+ */
+#ifndef ASHLAR_POOL_CACHE_H
+#define ASHLAR_POOL_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ashlar/cache.h>
+
+#include "pool/slab.h"
+
+struct thread;
+
+struct cache {
+    struct ashlar_cache window; /* first: what callers hold */
+    struct ashlar_pool *pool;
+    struct slab *slab; /* the window's; NULL before the first */
+    uint64_t spilled;  /* atomic */
+    uint32_t limit;
+    uint32_t depth;
+    struct thread *owner; /* NULL: a caller's */
+    struct cache *next;
+    struct cache *previous;
+    struct extent stack[]; /* as many as the first limit */
+};
+
+/** The cache of which a caller holds the window. */
+static inline struct cache *cache_of(struct ashlar_cache *window)
+{
+    return (struct cache *)(void *)window;
+}
+
+/** A cache that keeps nothing, of no pool's list; NULL: no memory. */
+struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit);
+
+/** Slots kept; exact for the owner, about right for others. */
+uint64_t cache_kept(const struct cache *cache);
+
+/** Give everything to the store; the pool's lock is held. */
+void cache_empty(struct cache *cache);
+
+/** Keep less from now on. Takes the pool's lock. */
+void cache_lower(struct cache *cache, uint32_t limit);
+
+/** What an inline get does when the window is empty. */
+void *cache_get(struct cache *cache);
+
+/** What an inline put does when the slot is not the window's neighbour. */
+enum ashlar_status cache_put(struct cache *cache, void *slot);
+
+/** The same without a cache: to the store. */
+enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot);
+
+/** Set the error of a cache whose pool is gone. */
+enum ashlar_status cache_refuse_orphan(const char *call);
+
+/** Get n slots, all or none. cache may be NULL: then from the store. */
+enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n);
+
+/** Get up to n; fewer leave the reason as the last error. */
+size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
+                      void **slots_out, size_t n);
+
+/** Put n slots, all or none. cache may be NULL: then to the store. */
+enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void *const *slots, size_t n,
+                                  size_t *culprit_out);
+
+#endif

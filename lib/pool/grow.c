@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "pool/grow.h"
+
+#include "base/error.h"
+#include "pool/pool.h"
+#include "pool/watch.h"
+
+#define SLAB_BYTES_MIN ((uint64_t)64 << 10)
+#define SLAB_BYTES_MAX ((uint64_t)64 << 20)
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How many slots a new slab should have when `missing` are needed. */
+static uint64_t wish_for(const struct ashlar_pool *pool, uint64_t missing,
+                         uint64_t room)
+{
+    uint64_t stride = pool->plan.geometry.stride;
+    uint64_t wish = pool_capacity(pool) / 2;
+
+    wish = min_u64(wish, SLAB_BYTES_MAX / stride);
+    wish = max_u64(wish, SLAB_BYTES_MIN / stride);
+    return min_u64(max_u64(wish, missing), room);
+}
+
+static enum ashlar_status no_memory(const struct ashlar_pool *pool,
+                                    uint64_t missing)
+{
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory for %lu more slots of %zu bytes in pool "
+                     "\"%s\", which has %lu",
+                     (unsigned long)missing, pool->plan.geometry.stride,
+                     pool->name, (unsigned long)pool_capacity(pool));
+}
+
+/* With grow and lock held: the slab becomes part of the pool. */
+static void publish(struct ashlar_pool *pool, struct slab *slab,
+                    struct slab_map *map)
+{
+    __atomic_store_n(&pool->map, map, __ATOMIC_RELEASE);
+    if (slab->kind == SLAB_RUNS) {
+        runs_add_slab(pool, slab);
+        return;
+    }
+    pool->singles += slab->count;
+    pool->store.free += slab->count;
+    if (slab->number < pool->store.low || slab->number == 0)
+        pool->store.low = slab->number;
+}
+
+/* With grow held: one slab more, of `missing` slots at least. */
+static enum ashlar_status add_slab(struct ashlar_pool *pool, uint64_t missing,
+                                   uint64_t room, enum slab_kind kind)
+{
+    uint64_t wish = wish_for(pool, missing, room);
+    struct slab_map *map;
+    struct slab *slab;
+
+    __atomic_fetch_add(&pool->source_calls, 1, __ATOMIC_RELAXED);
+    slab = slab_create(&pool->plan, (uint32_t)wish, (uint32_t)room, kind);
+    if (slab == NULL && wish > missing)
+        slab =
+            slab_create(&pool->plan, (uint32_t)missing, (uint32_t)room, kind);
+    if (slab == NULL)
+        return no_memory(pool, missing);
+    map = slab_map_with(pool->map, slab, pool->plan.geometry.stride);
+    if (map == NULL) {
+        slab_destroy(&pool->plan, slab);
+        return no_memory(pool, missing);
+    }
+    watch_slab(pool, slab);
+    pool_lock(pool);
+    publish(pool, slab, map);
+    pool_unlock(pool);
+    return ASHLAR_OK;
+}
+
+/*
+ * With both locks held: make single slots of wholly free run slabs, until
+ * `missing` are there; returns how many there are.
+ */
+static uint64_t singles_from_runs(struct ashlar_pool *pool, uint64_t missing)
+{
+    uint64_t made = 0;
+    struct slab *slab;
+    uint32_t i;
+
+    if (pool->runs.slots == pool->runs.live_slots)
+        return 0;
+    if (pool->runs.loose)
+        (void)runs_join(pool);
+    for (i = 0; i < pool->map->count && made < missing; i++) {
+        slab = pool->map->order[i];
+        if (slab->kind != SLAB_RUNS || !runs_slab_is_free(pool, slab))
+            continue;
+        runs_remove_slab(pool, slab);
+        __atomic_store_n(&slab->kind, SLAB_SINGLES, __ATOMIC_RELAXED);
+        slab_set_all_free(slab, true);
+        pool->singles += slab->count;
+        pool->store.free += slab->count;
+        if (slab->number < pool->store.low)
+            pool->store.low = slab->number;
+        made += slab->count;
+    }
+    return made;
+}
+
+/* Whether a slab of single slots can serve as one of runs. */
+static bool may_turn(const struct ashlar_pool *pool, const struct slab *slab,
+                     uint32_t length)
+{
+    uint64_t needed = pool->promised == 0 ? 0 : pool->promised + pool->granted;
+
+    return slab->kind == SLAB_SINGLES && slab->free_slots == slab->count &&
+           slab->count >= length && pool->singles - slab->count >= needed;
+}
+
+/* With both locks held: one wholly free singles slab becomes one of runs. */
+static bool runs_from_singles(struct ashlar_pool *pool, uint32_t length)
+{
+    struct slab *slab;
+    uint32_t i;
+
+    for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
+        slab = pool->map->order[i];
+        if (!may_turn(pool, slab, length) || slab_make_tags(slab) != 0)
+            continue;
+        pool->singles -= slab->count;
+        pool->store.free -= slab->count;
+        slab_set_all_free(slab, false);
+        __atomic_store_n(&slab->kind, SLAB_RUNS, __ATOMIC_RELAXED);
+        runs_add_slab(pool, slab);
+        return true;
+    }
+    return false;
+}
+
+static enum ashlar_status limit_reached(struct ashlar_pool *pool,
+                                        uint64_t missing)
+{
+    return error_set(ASHLAR_ERR_LIMIT,
+                     "pool \"%s\" is at its max_slots of %lu and lacks %lu; "
+                     "put slots back, or make the pool with a larger max_slots",
+                     pool->name, (unsigned long)pool->max_slots,
+                     (unsigned long)missing);
+}
+
+/* With grow held: `missing` single slots more. */
+static enum ashlar_status add_singles(struct ashlar_pool *pool,
+                                      uint64_t missing)
+{
+    uint64_t room = pool->max_slots - pool_capacity(pool);
+    uint64_t made;
+
+    if (missing <= room)
+        return add_slab(pool, missing, room, SLAB_SINGLES);
+    pool_lock(pool);
+    made = singles_from_runs(pool, missing);
+    pool_unlock(pool);
+    if (made >= missing)
+        return ASHLAR_OK;
+    if (missing - made <= room)
+        return add_slab(pool, missing - made, room, SLAB_SINGLES);
+    return limit_reached(pool, missing - made);
+}
+
+enum ashlar_status grow_free(struct ashlar_pool *pool, uint64_t need)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t free_slots;
+
+    lock_take(&pool->grow);
+    pool_lock(pool);
+    free_slots = pool->store.free;
+    pool_unlock(pool);
+    if (free_slots < need)
+        status = add_singles(pool, need - free_slots);
+    lock_give(&pool->grow);
+    return status;
+}
+
+enum ashlar_status grow_singles_to(struct ashlar_pool *pool, uint64_t target)
+{
+    enum ashlar_status status = ASHLAR_OK;
+
+    lock_take(&pool->grow);
+    if (pool->singles < target)
+        status = add_singles(pool, target - pool->singles);
+    lock_give(&pool->grow);
+    return status;
+}
+
+/* With both locks held: why runs cannot be had at max_slots. */
+static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
+                                 uint64_t missing)
+{
+    uint64_t room = pool->max_slots - pool_capacity(pool);
+    uint64_t left = room + pool->store.free + pool->runs.slots -
+                    pool->runs.live_slots;
+    uint64_t longest = max_u64(runs_join(pool), room);
+
+    if (left < missing)
+        return error_set(ASHLAR_ERR_LIMIT,
+                         "pool \"%s\" has %lu slots left below its max_slots "
+                         "of %lu, and %lu are needed for runs of %lu",
+                         pool->name, (unsigned long)left,
+                         (unsigned long)pool->max_slots, (unsigned long)missing,
+                         (unsigned long)length);
+    return error_set(ASHLAR_ERR_FRAGMENTED,
+                     "pool \"%s\" has %lu slots left below its max_slots of "
+                     "%lu, but not enough of them side by side for a run of "
+                     "%lu; the longest run that can be had is %lu",
+                     pool->name, (unsigned long)left,
+                     (unsigned long)pool->max_slots, (unsigned long)length,
+                     (unsigned long)longest);
+}
+
+/* With both locks held: runs of a length that need no growth. */
+static uint64_t runs_at_hand(struct ashlar_pool *pool, uint32_t length)
+{
+    return runs_bin(pool, length)->free + runs_in_rest(pool, length);
+}
+
+/*
+ * With both locks held: join free neighbours if that may help. It walks all
+ * runs, so rather grow than do it for little.
+ */
+static void join_if_worth(struct ashlar_pool *pool, bool must)
+{
+    uint64_t free_slots = pool->runs.slots - pool->runs.live_slots;
+
+    if (pool->runs.loose && (must || free_slots >= pool->runs.slots / 4))
+        (void)runs_join(pool);
+}
+
+/*
+ * With grow held: grow until `count` runs are at hand. What turning slabs of
+ * single slots cannot give, a new slab does.
+ */
+static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
+                                      uint64_t count)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t room = pool->max_slots - pool_capacity(pool);
+    uint64_t missing;
+    uint64_t have;
+
+    do {
+        pool_lock(pool);
+        have = runs_at_hand(pool, length);
+        if (have < count) {
+            join_if_worth(pool, (count - have) * length > room);
+            have = runs_at_hand(pool, length);
+        }
+        missing = have < count ? (count - have) * length : 0;
+        if (missing > room && !runs_from_singles(pool, length))
+            status = no_run(pool, length, missing);
+        pool_unlock(pool);
+    } while (status == ASHLAR_OK && missing > room);
+    if (status == ASHLAR_OK && missing != 0)
+        status = add_slab(pool, missing, room, SLAB_RUNS);
+    return status;
+}
+
+enum ashlar_status grow_run(struct ashlar_pool *pool, uint32_t length)
+{
+    enum ashlar_status status;
+
+    lock_take(&pool->grow);
+    status = ensure_runs(pool, length, 1);
+    lock_give(&pool->grow);
+    return status;
+}
+
+/* With both locks held: cut what is missing; the rest is known to have it. */
+static void stock(struct ashlar_pool *pool, uint32_t length, uint64_t count)
+{
+    struct run_bin *bin = runs_bin(pool, length);
+
+    while (bin->free < count && runs_stock(pool, bin))
+        continue;
+    bin->keep = (uint32_t)max_u64(bin->keep, bin->live + count);
+}
+
+enum ashlar_status grow_run_stock(struct ashlar_pool *pool, uint32_t length,
+                                  uint64_t count)
+{
+    enum ashlar_status status;
+
+    lock_take(&pool->grow);
+    status = ensure_runs(pool, length, count);
+    if (status == ASHLAR_OK) {
+        pool_lock(pool);
+        stock(pool, length, count);
+        pool_unlock(pool);
+    }
+    lock_give(&pool->grow);
+    return status;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/*
+ * The life of pools: making, destroying, listing them, and fork(2).
+ *
+ *     first ─> oldest pool <─> ... <─> youngest       alive
+ *     dead  ─> longest dead ─> ... ─> just destroyed  records to be used again
+ *
+ * A record is never freed, so that a stale handle is told from a good one; it
+ * is used again only when RECORDS_KEPT others have died since.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/thread.h"
+#include "pool/attach.h"
+#include "pool/grow.h"
+#include "pool/pool.h"
+#include "pool/watch.h"
+#include "source/je.h"
+#include "type/type.h"
+
+#define RECORDS_KEPT 1024u
+#define KNOWN_FLAGS  (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
+
+unsigned life_fork_epoch;
+
+static struct lock list_lock = LOCK_INIT;
+static struct ashlar_pool *first;
+static struct ashlar_pool *last;
+static struct ashlar_pool *dead_first;
+static struct ashlar_pool *dead_last;
+static uint32_t dead_count;
+static uint32_t next_key;
+static bool started;
+
+void life_lock(void)
+{
+    lock_take(&list_lock);
+}
+
+void life_unlock(void)
+{
+    lock_give(&list_lock);
+}
+
+static void before_fork(void)
+{
+    struct ashlar_pool *pool;
+
+    life_lock();
+    for (pool = first; pool != NULL; pool = pool->next) {
+        lock_take(&pool->grow);
+        lock_take(&pool->lock);
+    }
+}
+
+static void after_fork(void)
+{
+    struct ashlar_pool *pool;
+
+    for (pool = first; pool != NULL; pool = pool->next) {
+        lock_give(&pool->lock);
+        lock_give(&pool->grow);
+    }
+    life_unlock();
+}
+
+static void after_fork_in_child(void)
+{
+    life_fork_epoch++;
+    after_fork();
+}
+
+int life_start(void)
+{
+    static struct lock start_lock = LOCK_INIT;
+    int result = 0;
+
+    lock_take(&start_lock);
+    if (!started) {
+        je_start();
+        thread_set_exit_hook(attach_thread_exit);
+        result = thread_set_fork_part(THREAD_FORK_POOL, before_fork, after_fork,
+                                      after_fork_in_child);
+        started = result == 0;
+    }
+    lock_give(&start_lock);
+    return result;
+}
+
+/* A record that no pool has, zeroed but for its key; NULL: no memory. */
+static struct ashlar_pool *record_take(void)
+{
+    struct ashlar_pool *pool = NULL;
+    uint32_t key;
+
+    life_lock();
+    if (dead_count > RECORDS_KEPT) {
+        pool = dead_first;
+        dead_first = pool->next;
+        dead_count--;
+    }
+    key = pool != NULL ? pool->key : next_key;
+    if (pool == NULL) {
+        pool = memory_zalloc_aligned(sizeof(*pool), 64);
+        next_key += pool != NULL;
+    } else {
+        memset(pool, 0, sizeof(*pool));
+    }
+    if (pool != NULL)
+        pool->key = key;
+    life_unlock();
+    return pool;
+}
+
+/* The record of a dead pool joins the queue for another life. */
+static void record_give(struct ashlar_pool *pool)
+{
+    life_lock();
+    pool->next = NULL;
+    if (dead_count == 0)
+        dead_first = pool;
+    else
+        dead_last->next = pool;
+    dead_last = pool;
+    dead_count++;
+    life_unlock();
+}
+
+static void list_append(struct ashlar_pool *pool)
+{
+    life_lock();
+    pool->previous = last;
+    pool->next = NULL;
+    if (last != NULL)
+        last->next = pool;
+    else
+        first = pool;
+    last = pool;
+    life_unlock();
+}
+
+/* The life lock is held. */
+static void list_remove(struct ashlar_pool *pool)
+{
+    if (pool->previous != NULL)
+        pool->previous->next = pool->next;
+    else
+        first = pool->next;
+    if (pool->next != NULL)
+        pool->next->previous = pool->previous;
+    else
+        last = pool->previous;
+}
+
+static enum ashlar_status
+check_counts(const struct ashlar_pool_options *options)
+{
+    if (options->max_slots > ASHLAR_POOL_SLOTS_MAX)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "max_slots is %zu; a pool has at most %zu slots",
+                         options->max_slots, ASHLAR_POOL_SLOTS_MAX);
+    if (options->max_slots != 0 && options->initial_slots > options->max_slots)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "initial_slots is %zu, which is above max_slots, %zu",
+                         options->initial_slots, options->max_slots);
+    if (options->initial_slots > ASHLAR_POOL_SLOTS_MAX)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "initial_slots is %zu; a pool has at most %zu slots",
+                         options->initial_slots, ASHLAR_POOL_SLOTS_MAX);
+    if (options->cache_slots > ASHLAR_POOL_CACHE_MAX &&
+        options->cache_slots != ASHLAR_POOL_CACHE_NONE)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "cache_slots is %zu; a cache keeps at most %zu, and "
+                         "ASHLAR_POOL_CACHE_NONE means none",
+                         options->cache_slots, ASHLAR_POOL_CACHE_MAX);
+    return ASHLAR_OK;
+}
+
+static enum ashlar_status
+check_options(const struct ashlar_pool_options *options)
+{
+    if ((options->flags & ~KNOWN_FLAGS) != 0)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "flags is 0x%x; known are 0x1 (unchecked) and 0x2 "
+                         "(huge pages)",
+                         options->flags);
+    if (options->reserved != 0)
+        return error_set(ASHLAR_ERR_INVALID, "reserved is %u; it must be 0",
+                         options->reserved);
+    if (options->name != NULL && strlen(options->name) >= POOL_NAME_BYTES)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "the name \"%s\" has %zu bytes; a pool's name has at "
+                         "most %d",
+                         options->name, strlen(options->name),
+                         POOL_NAME_BYTES - 1);
+    return check_counts(options);
+}
+
+static uint32_t cache_slots_of(const struct ashlar_pool_options *options,
+                               bool watched)
+{
+    if (watched || options->cache_slots == ASHLAR_POOL_CACHE_NONE)
+        return 0;
+    if (options->cache_slots == 0)
+        return (uint32_t)ASHLAR_POOL_CACHE_DEFAULT;
+    return (uint32_t)options->cache_slots;
+}
+
+static void copy_name(struct ashlar_pool *pool, const char *name)
+{
+    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
+
+    if (name == NULL) {
+        (void)ashlar_type_query(pool->type, &info);
+        name = info.name;
+    }
+    strncpy(pool->name, name, POOL_NAME_BYTES - 1);
+}
+
+static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
+                 const struct ashlar_pool_options *options)
+{
+    size_t stride;
+
+    type_freeze(type, &pool->object_bytes, &pool->plan.alignment, &stride);
+    pool->type = type;
+    pool->flags = options->flags;
+    pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
+    pool->watched = watch_wanted();
+    pool->cache_slots = cache_slots_of(options, pool->watched);
+    pool->max_slots = options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX
+                                              : options->max_slots;
+    pool->plan.source = source_hold(options->source);
+    pool->plan.geometry = geometry_of(stride);
+    pool->plan.checked = pool->checked;
+    pool->plan.huge = (options->flags & ASHLAR_POOL_HUGE_PAGES) != 0;
+    pool->fork_epoch = life_fork_epoch;
+    lock_init(&pool->grow);
+    lock_init(&pool->lock);
+    copy_name(pool, options->name);
+    watch_create(pool);
+}
+
+/* Memory back to the source; the record waits for another life. */
+static void dismantle(struct ashlar_pool *pool)
+{
+    struct slab_map *map = pool->map;
+    uint32_t i;
+
+    watch_destroy(pool);
+    for (i = 0; map != NULL && i < map->count; i++)
+        slab_destroy(&pool->plan, map->order[i]);
+    slab_map_free(map);
+    memory_free(pool->runs.bins);
+    source_drop(pool->plan.source);
+    pool->map = NULL;
+    record_give(pool);
+}
+
+enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
+                                      const struct ashlar_pool_options *options,
+                                      struct ashlar_pool **pool_out)
+{
+    static const struct ashlar_pool_options defaults = ASHLAR_POOL_OPTIONS_INIT;
+    struct ashlar_pool_options own = defaults;
+    enum ashlar_status status;
+    struct ashlar_pool *pool;
+
+    if (type == NULL || pool_out == NULL)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "ashlar_pool_create() was given NULL for %s",
+                         type == NULL ? "type" : "pool_out");
+    if (options != NULL) {
+        status = options_read(&own, sizeof(own), options,
+                              "struct ashlar_pool_options");
+        if (status != ASHLAR_OK)
+            return status;
+    }
+    status = check_options(&own);
+    if (status != ASHLAR_OK)
+        return status;
+    pool = life_start() == 0 ? record_take() : NULL;
+    if (pool == NULL)
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for a pool's record of %zu bytes",
+                         sizeof(*pool));
+    fill(pool, type, &own);
+    status = grow_singles_to(pool, own.initial_slots);
+    if (status != ASHLAR_OK) {
+        dismantle(pool);
+        return status;
+    }
+    __atomic_store_n(&pool->life, POOL_LIVE, __ATOMIC_RELEASE);
+    list_append(pool);
+    *pool_out = pool;
+    return ASHLAR_OK;
+}
+
+/* With both locks held: slots that are with callers. */
+static uint64_t live_slots(const struct ashlar_pool *pool)
+{
+    return pool->singles - pool->store.free - attach_kept(pool) +
+           pool->runs.live_slots;
+}
+
+/* Take a pool out of the world, unless it is busy. */
+static enum ashlar_status retire(struct ashlar_pool *pool, uint32_t flags)
+{
+    enum ashlar_status status;
+    uint64_t live;
+
+    life_lock();
+    status = pool_check(pool, "ashlar_pool_destroy()");
+    if (status != ASHLAR_OK) {
+        life_unlock();
+        return status;
+    }
+    pool_lock(pool);
+    live = live_slots(pool);
+    if (live != 0 && (flags & ASHLAR_POOL_FORCE) == 0) {
+        status = error_set(ASHLAR_ERR_BUSY,
+                           "pool \"%s\" has %lu live slots; put them back, or "
+                           "destroy it with ASHLAR_POOL_FORCE",
+                           pool->name, (unsigned long)live);
+    } else {
+        __atomic_store_n(&pool->life, POOL_DEAD, __ATOMIC_RELEASE);
+        attach_end_all(pool);
+        list_remove(pool);
+    }
+    pool_unlock(pool);
+    life_unlock();
+    return status == ASHLAR_OK ? ASHLAR_OK : pool_refuse(pool, status);
+}
+
+enum ashlar_status ashlar_pool_destroy(struct ashlar_pool *pool, uint32_t flags)
+{
+    enum ashlar_status status;
+
+    if ((flags & ~ASHLAR_POOL_FORCE) != 0)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "flags is 0x%x; known is 0x1 (force)", flags);
+    status = retire(pool, flags);
+    if (status == ASHLAR_OK)
+        dismantle(pool);
+    return status;
+}
+
+struct ashlar_pool *ashlar_pool_next(struct ashlar_pool *pool)
+{
+    struct ashlar_pool *next;
+
+    life_lock();
+    if (pool == NULL)
+        next = first;
+    else
+        next = pool->life == POOL_LIVE ? pool->next : NULL;
+    life_unlock();
+    return next;
+}
+
+struct ashlar_pool *ashlar_pool_find(const char *name)
+{
+    struct ashlar_pool *pool;
+
+    if (name == NULL)
+        return error_null(ASHLAR_ERR_INVALID,
+                          "ashlar_pool_find() was given NULL for name");
+    life_lock();
+    for (pool = first; pool != NULL; pool = pool->next)
+        if (strcmp(pool->name, name) == 0)
+            break;
+    life_unlock();
+    if (pool == NULL)
+        return error_null(ASHLAR_ERR_NOT_FOUND, "no pool is called \"%s\"",
+                          name);
+    return pool;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* The public calls on slots: find the thread's cache, and go through it. */
+#include "config.h"
+
+#include "pool/pool.h"
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "pool/attach.h"
+#include "pool/cache.h"
+
+enum ashlar_status pool_check(struct ashlar_pool *pool, const char *call)
+{
+    if (pool == NULL)
+        return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for pool",
+                         call);
+    if (__atomic_load_n(&pool->life, __ATOMIC_ACQUIRE) != POOL_LIVE)
+        return error_set(ASHLAR_ERR_STALE,
+                         "%s was given the handle of a pool that was destroyed",
+                         call);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status pool_refuse(struct ashlar_pool *pool,
+                               enum ashlar_status status)
+{
+    __atomic_fetch_add(&pool->refusals, 1, __ATOMIC_RELAXED);
+    return status;
+}
+
+void pool_lock(struct ashlar_pool *pool)
+{
+    lock_take(&pool->lock);
+    if (ASHLAR_UNLIKELY(pool->fork_epoch != life_fork_epoch)) {
+        pool->fork_epoch = life_fork_epoch;
+        attach_recover(pool);
+    }
+}
+
+void pool_unlock(struct ashlar_pool *pool)
+{
+    lock_give(&pool->lock);
+}
+
+/*
+ * The calling thread's cache: the short way when it has one already, which
+ * also says that the pool is alive.
+ */
+static inline enum ashlar_status find_cache(struct ashlar_pool *pool,
+                                            const char *call,
+                                            struct cache **cache_out)
+{
+    enum ashlar_status status;
+
+    if (ASHLAR_LIKELY(pool != NULL)) {
+        *cache_out = thread_local_get(pool->key);
+        if (ASHLAR_LIKELY(*cache_out != NULL))
+            return ASHLAR_OK;
+    }
+    status = pool_check(pool, call);
+    if (status == ASHLAR_OK)
+        *cache_out = attach_self(pool);
+    return status;
+}
+
+/* A get without a cache so far: attach, or go to the store. */
+static void *get_first(struct ashlar_pool *pool)
+{
+    struct cache *cache;
+    void *slot;
+
+    if (pool_check(pool, "ashlar_pool_get()") != ASHLAR_OK)
+        return NULL;
+    cache = attach_self(pool);
+    if (cache != NULL)
+        return ashlar_cache_get(&cache->window);
+    if (cache_get_bulk(pool, NULL, &slot, 1) != ASHLAR_OK)
+        return NULL;
+    return slot;
+}
+
+void *ashlar_pool_get(struct ashlar_pool *pool)
+{
+    struct cache *cache;
+
+    if (ASHLAR_UNLIKELY(pool == NULL))
+        return get_first(pool);
+    cache = thread_local_get(pool->key);
+    if (ASHLAR_UNLIKELY(cache == NULL))
+        return get_first(pool);
+    return ashlar_cache_get(&cache->window);
+}
+
+static enum ashlar_status put_first(struct ashlar_pool *pool, void *slot)
+{
+    enum ashlar_status status = pool_check(pool, "ashlar_pool_put()");
+    struct cache *cache;
+
+    if (status != ASHLAR_OK)
+        return status;
+    cache = attach_self(pool);
+    if (cache != NULL)
+        return ashlar_cache_put(&cache->window, slot);
+    return cache_put_one(pool, slot);
+}
+
+enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool, void *slot)
+{
+    struct cache *cache;
+
+    if (ASHLAR_UNLIKELY(pool == NULL))
+        return put_first(pool, slot);
+    cache = thread_local_get(pool->key);
+    if (ASHLAR_UNLIKELY(cache == NULL))
+        return put_first(pool, slot);
+    return ashlar_cache_put(&cache->window, slot);
+}
+
+enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
+                                        void **slots_out, size_t n)
+{
+    enum ashlar_status status;
+    struct cache *cache;
+
+    status = find_cache(pool, "ashlar_pool_get_bulk()", &cache);
+    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
+        return status;
+    return cache_get_bulk(pool, cache, slots_out, n);
+}
+
+enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
+                                        void *const *slots, size_t n,
+                                        size_t *culprit_out)
+{
+    enum ashlar_status status;
+    struct cache *cache;
+
+    status = find_cache(pool, "ashlar_pool_put_bulk()", &cache);
+    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
+        return status;
+    return cache_put_bulk(pool, cache, slots, n, culprit_out);
+}
+
+size_t ashlar_pool_get_up_to(struct ashlar_pool *pool, void **slots_out,
+                             size_t n)
+{
+    struct cache *cache;
+
+    if (find_cache(pool, "ashlar_pool_get_up_to()", &cache) != ASHLAR_OK)
+        return 0;
+    return cache_get_some(pool, cache, slots_out, n);
+}
+
+enum ashlar_status ashlar_pool_detach(struct ashlar_pool *pool)
+{
+    enum ashlar_status status = pool_check(pool, "ashlar_pool_detach()");
+
+    if (status == ASHLAR_OK)
+        attach_detach_self(pool);
+    return status;
+}
