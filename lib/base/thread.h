@@ -131,6 +131,8 @@ void thread_set_fork_hooks(void (*before)(void), void (*parent)(void),
 /**
  * Start what has to be there once for the process: the key and the fork
  * handlers. Done by thread_record() and by whoever sets fork hooks; repeatable.
+ * A fork is covered from the first return of this on; one that overlaps it, in
+ * another thread, may leave the child with a lock taken.
  *
  * @return 0, or -1 when the process has no pthread key left or no memory for
  *         the handlers; then threads have no records.
