@@ -11,7 +11,6 @@
 #include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
-#include "pool/state.h"
 #include "pool/watch.h"
 
 struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
@@ -256,11 +255,8 @@ enum ashlar_status cache_put(struct cache *cache, void *slot)
         return cache_refuse_orphan("ashlar_cache_put()");
     if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)
         return direct_refuse(cache->pool, &slot, 0, true);
-    if (extent.slab->state != NULL) {
-        if (state_get(&extent.slab->state[extent.begin]) != SLOT_LIVE)
-            return direct_refuse(cache->pool, &slot, 0, true);
-        state_set(&extent.slab->state[extent.begin], SLOT_FREE);
-    }
+    if (!direct_make_free(&extent))
+        return direct_refuse(cache->pool, &slot, 0, true);
     watch_put(cache->pool, &slot, 1);
     keep_or_give(cache, &extent);
     return ASHLAR_OK;
@@ -277,29 +273,48 @@ enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
     return ASHLAR_OK;
 }
 
-/* Hand out up to n slots of the cache; returns how many. */
+/* Hand out the first n slots of the window, which has them. */
+static void drain_window(struct cache *cache, void **slots_out, size_t n)
+{
+    uint32_t begin = cache->window.begin;
+    struct extent extent = {cache->slab, begin, begin + (uint32_t)n};
+
+    direct_hand_out(cache->pool, &extent, slots_out);
+    set_begin(cache, extent.end);
+}
+
+/*
+ * Hand out up to n slots of the cache; returns how many. Stretches of the
+ * stack that go as a whole need not become the window first.
+ */
 static size_t drain(struct cache *cache, void **slots_out, size_t n)
 {
-    struct ashlar_cache *window = &cache->window;
-    struct extent extent;
-    size_t got = 0;
-    uint32_t part;
+    size_t got = cache->window.end - cache->window.begin;
+    uint64_t spilled = cache->spilled;
+    uint32_t depth = cache->depth;
+    const struct extent *top;
 
-    while (got < n) {
-        if (window->begin == window->end) {
-            if (cache->depth == 0)
-                break;
-            pop_window(cache);
-        }
-        part = window->end - window->begin;
-        if (part > n - got)
-            part = (uint32_t)(n - got);
-        extent =
-            (struct extent){cache->slab, window->begin, window->begin + part};
-        direct_hand_out(cache->pool, &extent, slots_out + got);
-        set_begin(cache, extent.end);
-        got += part;
+    if (got > n)
+        got = n;
+    if (got != 0)
+        drain_window(cache, slots_out, got);
+    while (got < n && depth != 0) {
+        top = &cache->stack[depth - 1];
+        if (top->end - top->begin > n - got)
+            break;
+        direct_hand_out(cache->pool, top, slots_out + got);
+        got += top->end - top->begin;
+        spilled -= top->end - top->begin;
+        depth--;
     }
+    cache->depth = depth;
+    set_spilled(cache, spilled);
+    if (got < n && depth != 0) {
+        pop_window(cache);
+        drain_window(cache, slots_out + got, n - got);
+        return n;
+    }
+    set_floor(cache);
     return got;
 }
 
@@ -331,22 +346,17 @@ static enum ashlar_status get_beyond(struct ashlar_pool *pool,
 enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
                                   void **slots_out, size_t n)
 {
-    struct ashlar_cache *window;
-    struct extent extent;
-
-    if (ASHLAR_UNLIKELY(slots_out == NULL && n != 0))
+    if (n == 0)
+        return ASHLAR_OK;
+    if (ASHLAR_UNLIKELY(slots_out == NULL))
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots_out is NULL; give room for "
                                            "%zu pointers",
                                            n));
     if (cache == NULL)
         return get_beyond(pool, NULL, slots_out, n);
-    window = &cache->window;
-    if (ASHLAR_LIKELY(n <= window->end - window->begin)) {
-        extent = (struct extent){cache->slab, window->begin,
-                                 window->begin + (uint32_t)n};
-        direct_hand_out(pool, &extent, slots_out);
-        set_begin(cache, extent.end);
+    if (ASHLAR_LIKELY(n <= cache->window.end - cache->window.begin)) {
+        drain_window(cache, slots_out, n);
         return ASHLAR_OK;
     }
     if (n > cache_kept(cache) && n <= cache->limit / 2) {
@@ -385,12 +395,28 @@ size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
     return got + more;
 }
 
+/* Keep a batch of several stretches; there is room below the limit. */
+static void push_batch(struct cache *cache, const struct batch *batch, size_t n)
+{
+    struct ashlar_cache *window = &cache->window;
+    uint32_t last = batch->count - 1;
+
+    if (window->begin != window->end)
+        cache->stack[cache->depth++] =
+            (struct extent){cache->slab, window->begin, window->end};
+    memcpy(cache->stack + cache->depth, batch->extents,
+           last * sizeof(*batch->extents));
+    cache->depth += last;
+    set_spilled(cache, cache_kept(cache) + n -
+                           (batch->extents[last].end -
+                            batch->extents[last].begin));
+    set_window(cache, &batch->extents[last]);
+}
+
 /* An accepted batch, to the cache if it fits there. */
 static void settle(struct ashlar_pool *pool, struct cache *cache,
                    void *const *slots, size_t n, const struct batch *batch)
 {
-    uint32_t i;
-
     if (cache == NULL || n > cache->limit || batch->covered != n) {
         direct_give_batch(pool, slots, n, batch);
         return;
@@ -402,8 +428,24 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
         }
         give_oldest(cache, cache->limit / 2);
     }
-    for (i = 0; i < batch->count; i++)
-        push(cache, &batch->extents[i]);
+    push_batch(cache, batch, n);
+}
+
+/*
+ * The usual batch: neighbours in the window's slab, all live. False: it is
+ * another, and nothing was done.
+ */
+static bool put_neighbours(struct ashlar_pool *pool, struct cache *cache,
+                           void *const *slots, size_t n)
+{
+    struct extent extent;
+
+    if (cache->slab == NULL || pool->watched ||
+        direct_read(pool, cache->slab, slots, n, &extent) != n ||
+        !direct_make_free(&extent))
+        return false;
+    keep_or_give(cache, &extent);
+    return true;
 }
 
 enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
@@ -413,9 +455,13 @@ enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
     struct batch batch;
     size_t accepted;
 
-    if (ASHLAR_UNLIKELY(slots == NULL && n != 0))
+    if (n == 0)
+        return ASHLAR_OK;
+    if (ASHLAR_UNLIKELY(slots == NULL))
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots is NULL, but n is %zu", n));
+    if (ASHLAR_LIKELY(cache != NULL) && put_neighbours(pool, cache, slots, n))
+        return ASHLAR_OK;
     accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
                              &batch);
     if (accepted != n) {

@@ -16,6 +16,9 @@
 
 #define TAKE_EXTENTS 32
 
+/* So many stretches are given under one hold of the lock. */
+#define GIVE_STRETCHES 256
+
 /* Two addresses at a time: what every 64-bit machine has registers for. */
 typedef uint64_t address_pair __attribute__((vector_size(16)));
 
@@ -26,14 +29,16 @@ static void write_addresses(void **slots_out, char *first, size_t n,
                             size_t stride)
 {
     address_pair pair = {(uintptr_t)first, (uintptr_t)first + stride};
-    address_pair next = pair + 2 * stride;
+    address_pair next;
     size_t i;
+    size_t j;
 
-    for (i = 0; i + 4 <= n; i += 4) {
-        memcpy(slots_out + i, &pair, sizeof(pair));
-        memcpy(slots_out + i + 2, &next, sizeof(next));
-        pair += 4 * stride;
-        next += 4 * stride;
+    for (i = 0; i + 8 <= n; i += 8) {
+        for (j = 0; j < 8; j += 2) {
+            next = pair + j * stride;
+            memcpy(slots_out + i + j, &next, sizeof(next));
+        }
+        pair += 8 * stride;
     }
     for (; i < n; i++)
         slots_out[i] = first + i * stride;
@@ -44,20 +49,20 @@ static size_t count_neighbours(void *const *slots, size_t n, size_t stride)
 {
     char *first = slots[0];
     address_pair expected = {(uintptr_t)first, (uintptr_t)first + stride};
-    address_pair low;
-    address_pair high;
+    address_pair found;
     address_pair differs;
-    size_t i = 0;
+    size_t i;
+    size_t j;
 
-    if (n < 2 || slots[1] != first + stride)
-        return 1;
-    for (; i + 4 <= n; i += 4) {
-        memcpy(&low, slots + i, sizeof(low));
-        memcpy(&high, slots + i + 2, sizeof(high));
-        differs = (low ^ expected) | (high ^ (expected + 2 * stride));
+    for (i = 0; i + 8 <= n; i += 8) {
+        differs = (address_pair){0, 0};
+        for (j = 0; j < 8; j += 2) {
+            memcpy(&found, slots + i + j, sizeof(found));
+            differs |= found ^ (expected + j * stride);
+        }
         if ((differs[0] | differs[1]) != 0)
             break;
-        expected += 4 * stride;
+        expected += 8 * stride;
     }
     while (i < n && slots[i] == first + i * stride)
         i++;
@@ -69,12 +74,18 @@ void direct_hand_out(struct ashlar_pool *pool, const struct extent *extent,
 {
     struct slab *slab = extent->slab;
     size_t stride = pool->plan.geometry.stride;
+    char *first = slab_slot(slab, stride, extent->begin);
     size_t n = extent->end - extent->begin;
 
+    if (n == 1) {
+        if (slab->state != NULL)
+            state_set(slab->state + extent->begin, SLOT_LIVE);
+        slots_out[0] = first;
+        return;
+    }
     if (slab->state != NULL)
         state_fill(slab->state + extent->begin, n, SLOT_LIVE);
-    write_addresses(slots_out, slab_slot(slab, stride, extent->begin), n,
-                    stride);
+    write_addresses(slots_out, first, n, stride);
 }
 
 enum ashlar_status direct_get(struct ashlar_pool *pool, void **slots_out,
@@ -105,46 +116,117 @@ enum ashlar_status direct_get(struct ashlar_pool *pool, void **slots_out,
     return got == n ? ASHLAR_OK : status;
 }
 
+/* Reads pointers one after another; the slab of the last one is at hand. */
+struct reader {
+    struct ashlar_pool *pool;
+    struct geometry geometry;
+    struct slab *slab;
+    uintptr_t base;
+    uint64_t count;
+    unsigned char *state;
+};
+
+static inline void reader_at(struct reader *reader, struct slab *slab)
+{
+    reader->slab = slab;
+    reader->base = (uintptr_t)slab->base;
+    reader->count = slab_kind_of(slab) == SLAB_SINGLES ? slab->count : 0;
+    reader->state = slab->state;
+}
+
+static inline struct reader reader_of(struct ashlar_pool *pool,
+                                      struct slab *hint)
+{
+    struct reader reader = {pool, pool->plan.geometry, NULL, 0, 0, NULL};
+
+    if (hint != NULL)
+        reader_at(&reader, hint);
+    return reader;
+}
+
+/* The index of a slot in the reader's slab; count or more: no slot of ours. */
+static inline uint64_t reader_index(struct reader *reader, const void *slot)
+{
+    uintptr_t address = (uintptr_t)slot;
+    uint64_t index = geometry_index(&reader->geometry, address - reader->base);
+    struct slab *slab;
+
+    if (ASHLAR_LIKELY(index < reader->count))
+        return index;
+    slab = slab_map_find(pool_map(reader->pool), address);
+    if (slab == NULL)
+        return UINT64_MAX;
+    reader_at(reader, slab);
+    return geometry_index(&reader->geometry, address - reader->base);
+}
+
+/*
+ * The stretch that some pointers start with: how many they are, 0 when the
+ * first is no slot of ours.
+ */
+static inline size_t reader_next(struct reader *reader, void *const *slots,
+                                 size_t n, struct extent *extent_out)
+{
+    size_t stride = reader->geometry.stride;
+    uint64_t index = reader_index(reader, slots[0]);
+    size_t length = 1;
+
+    if (ASHLAR_UNLIKELY(index >= reader->count))
+        return 0;
+    if (n > 1 && (char *)slots[1] == (char *)slots[0] + stride) {
+        if (n > reader->count - index)
+            n = reader->count - index;
+        length = count_neighbours(slots, n, stride);
+    }
+    extent_out->slab = reader->slab;
+    extent_out->begin = (uint32_t)index;
+    extent_out->end = (uint32_t)(index + length);
+    return length;
+}
+
 size_t direct_read(struct ashlar_pool *pool, struct slab *hint,
                    void *const *slots, size_t n, struct extent *extent_out)
 {
-    const struct geometry *geometry = &pool->plan.geometry;
-    uintptr_t address = (uintptr_t)slots[0];
-    struct slab *slab = hint;
-    uint64_t index = UINT64_MAX;
+    struct reader reader = reader_of(pool, hint);
 
-    if (slab != NULL)
-        index = geometry_index(geometry, address - (uintptr_t)slab->base);
-    if (slab == NULL || index >= slab->count) {
-        slab = slab_map_find(pool_map(pool), address);
-        if (slab == NULL)
+    return reader_next(&reader, slots, n, extent_out);
+}
+
+/* Take a stretch from its caller: how many of it were live; all, or none. */
+static inline size_t make_free(unsigned char *state, size_t n)
+{
+    size_t live;
+
+    if (n == 1) {
+        if (ASHLAR_UNLIKELY(state_get(state) != SLOT_LIVE))
             return 0;
-        index = geometry_index(geometry, address - (uintptr_t)slab->base);
-        if (index >= slab->count)
-            return 0;
+        state_set(state, SLOT_FREE);
+        return 1;
     }
-    if (slab_kind_of(slab) != SLAB_SINGLES)
-        return 0;
-    if (n > slab->count - index)
-        n = slab->count - index;
-    n = count_neighbours(slots, n, geometry->stride);
-    extent_out->slab = slab;
-    extent_out->begin = (uint32_t)index;
-    extent_out->end = (uint32_t)(index + n);
-    return n;
+    live = state_count_live(state, n);
+    if (ASHLAR_LIKELY(live == n))
+        state_fill(state, n, SLOT_FREE);
+    return live;
+}
+
+bool direct_make_free(const struct extent *extent)
+{
+    size_t n = extent->end - extent->begin;
+
+    return extent->slab->state == NULL ||
+           make_free(extent->slab->state + extent->begin, n) == n;
 }
 
 /* Undo direct_accept() of the first n pointers. */
 static void make_live_again(struct ashlar_pool *pool, void *const *slots,
                             size_t n)
 {
+    struct reader reader = reader_of(pool, NULL);
     struct extent extent = {NULL, 0, 0};
     size_t i;
 
-    if (!pool->checked)
-        return;
-    for (i = 0; i < n; i += extent.end - extent.begin) {
-        (void)direct_read(pool, extent.slab, slots + i, n - i, &extent);
+    for (i = 0; pool->checked && i < n; i += extent.end - extent.begin) {
+        (void)reader_next(&reader, slots + i, n - i, &extent);
         state_fill(extent.slab->state + extent.begin,
                    extent.end - extent.begin, SLOT_LIVE);
     }
@@ -153,30 +235,41 @@ static void make_live_again(struct ashlar_pool *pool, void *const *slots,
 size_t direct_accept(struct ashlar_pool *pool, struct slab *hint,
                      void *const *slots, size_t n, struct batch *batch_out)
 {
-    struct extent extent = {hint, 0, 0};
+    struct reader reader = reader_of(pool, hint);
+    bool checked = pool->checked;
+    struct extent extent;
+    uint32_t count = 0;
+    size_t covered = 0;
     size_t length;
     size_t live;
     size_t i;
 
-    batch_out->count = 0;
-    batch_out->covered = 0;
     for (i = 0; i < n; i += length) {
-        length = direct_read(pool, extent.slab, slots + i, n - i, &extent);
+        length = reader_next(&reader, slots + i, n - i, &extent);
         live = length;
-        if (pool->checked && length != 0)
-            live = state_count_live(extent.slab->state + extent.begin, length);
-        if (length == 0 || live != length) {
+        if (checked && length != 0)
+            live = make_free(reader.state + extent.begin, length);
+        if (ASHLAR_UNLIKELY(length == 0 || live != length)) {
             make_live_again(pool, slots, i);
             return i + live;
         }
-        if (pool->checked)
-            state_fill(extent.slab->state + extent.begin, length, SLOT_FREE);
-        if (batch_out->count == BATCH_EXTENTS)
+        if (count == BATCH_EXTENTS)
             continue;
-        batch_out->extents[batch_out->count++] = extent;
-        batch_out->covered = i + length;
+        batch_out->extents[count++] = extent;
+        covered = i + length;
     }
+    batch_out->count = count;
+    batch_out->covered = covered;
     return n;
+}
+
+static void log_duplicates(const struct ashlar_pool *pool, uint64_t count)
+{
+    if (count != 0)
+        log_line(ASHLAR_LOG_ERROR,
+                 "pool \"%s\": %lu slot(s) were put twice by puts that raced; "
+                 "the second puts were dropped",
+                 pool->name, (unsigned long)count);
 }
 
 void direct_give(struct ashlar_pool *pool, const struct extent *extents,
@@ -187,30 +280,36 @@ void direct_give(struct ashlar_pool *pool, const struct extent *extents,
     pool_lock(pool);
     duplicates = store_give(pool, extents, count);
     pool_unlock(pool);
-    if (duplicates != 0)
-        log_line(ASHLAR_LOG_ERROR,
-                 "pool \"%s\": %lu slot(s) were put twice by puts that raced; "
-                 "the second puts were dropped",
-                 pool->name, (unsigned long)duplicates);
+    log_duplicates(pool, duplicates);
+}
+
+/* Give accepted pointers by reading them again; returns how many were. */
+static size_t give_some(struct reader *reader, void *const *slots, size_t n)
+{
+    struct extent extent;
+    uint64_t duplicates = 0;
+    uint32_t stretches = 0;
+    size_t i;
+
+    pool_lock(reader->pool);
+    for (i = 0; i < n && stretches < GIVE_STRETCHES; stretches++) {
+        i += reader_next(reader, slots + i, n - i, &extent);
+        duplicates += store_give(reader->pool, &extent, 1);
+    }
+    pool_unlock(reader->pool);
+    log_duplicates(reader->pool, duplicates);
+    return i;
 }
 
 void direct_give_batch(struct ashlar_pool *pool, void *const *slots, size_t n,
                        const struct batch *batch)
 {
-    struct extent extents[BATCH_EXTENTS];
-    struct slab *hint = NULL;
-    uint32_t count = 0;
-    size_t i;
+    struct reader reader = reader_of(pool, NULL);
+    size_t i = batch->covered;
 
     direct_give(pool, batch->extents, batch->count);
-    for (i = batch->covered; i < n;) {
-        i += direct_read(pool, hint, slots + i, n - i, &extents[count]);
-        hint = extents[count].slab;
-        if (++count == BATCH_EXTENTS || i >= n) {
-            direct_give(pool, extents, count);
-            count = 0;
-        }
-    }
+    while (i < n)
+        i += give_some(&reader, slots + i, n - i);
 }
 
 static enum ashlar_status refuse_address(struct ashlar_pool *pool,

@@ -22,7 +22,7 @@
 struct ashlar_pool;
 
 /** Entries that a batch of puts is kept as; what is more is read again. */
-#define BATCH_EXTENTS 64
+#define BATCH_EXTENTS 128
 
 /** A batch of pointers that was checked and marked free. */
 struct batch {
@@ -54,6 +54,9 @@ enum ashlar_status direct_get(struct ashlar_pool *pool, void **slots_out,
  */
 size_t direct_read(struct ashlar_pool *pool, struct slab *hint,
                    void *const *slots, size_t n, struct extent *extent_out);
+
+/** Mark a stretch that is live free; false when not all of it is live. */
+bool direct_make_free(const struct extent *extent);
 
 /**
  * Check n pointers and mark them free, all or none.

@@ -10,16 +10,15 @@
 #include "pool/attach.h"
 #include "pool/cache.h"
 
-enum ashlar_status pool_check(struct ashlar_pool *pool, const char *call)
+enum ashlar_status pool_refuse_handle(struct ashlar_pool *pool,
+                                      const char *call)
 {
     if (pool == NULL)
         return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for pool",
                          call);
-    if (__atomic_load_n(&pool->life, __ATOMIC_ACQUIRE) != POOL_LIVE)
-        return error_set(ASHLAR_ERR_STALE,
-                         "%s was given the handle of a pool that was destroyed",
-                         call);
-    return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_STALE,
+                     "%s was given the handle of a pool that was destroyed",
+                     call);
 }
 
 enum ashlar_status pool_refuse(struct ashlar_pool *pool,
@@ -29,18 +28,10 @@ enum ashlar_status pool_refuse(struct ashlar_pool *pool,
     return status;
 }
 
-void pool_lock(struct ashlar_pool *pool)
+void pool_recover(struct ashlar_pool *pool)
 {
-    lock_take(&pool->lock);
-    if (ASHLAR_UNLIKELY(pool->fork_epoch != life_fork_epoch)) {
-        pool->fork_epoch = life_fork_epoch;
-        attach_recover(pool);
-    }
-}
-
-void pool_unlock(struct ashlar_pool *pool)
-{
-    lock_give(&pool->lock);
+    pool->fork_epoch = life_fork_epoch;
+    attach_recover(pool);
 }
 
 /*

@@ -88,19 +88,24 @@ struct ashlar_pool {
     struct ashlar_pool *previous;
 };
 
+/** Set the error of a NULL or destroyed pool. */
+enum ashlar_status pool_refuse_handle(struct ashlar_pool *pool,
+                                      const char *call);
+
 /** Refuse NULL and destroyed pools: ASHLAR_OK, or the error set. */
-enum ashlar_status pool_check(struct ashlar_pool *pool, const char *call);
+static inline enum ashlar_status pool_check(struct ashlar_pool *pool,
+                                            const char *call)
+{
+    if (ASHLAR_LIKELY(pool != NULL && __atomic_load_n(&pool->life,
+                                                      __ATOMIC_ACQUIRE) ==
+                                          POOL_LIVE))
+        return ASHLAR_OK;
+    return pool_refuse_handle(pool, call);
+}
 
 /** Count a refusal, and return its status. */
 enum ashlar_status pool_refuse(struct ashlar_pool *pool,
                                enum ashlar_status status);
-
-/**
- * Take the pool's lock; in a child of fork(2), for the first time, take back
- * what the caches of the parent's other threads held.
- */
-void pool_lock(struct ashlar_pool *pool);
-void pool_unlock(struct ashlar_pool *pool);
 
 /** The slabs; no lock needed. NULL without slabs. */
 static inline struct slab_map *pool_map(struct ashlar_pool *pool)
@@ -125,6 +130,37 @@ static inline void pool_note_peak(struct ashlar_pool *pool)
 
 /** How often this process has been forked off; pools compare with it. */
 extern unsigned life_fork_epoch;
+
+/** What pool_lock() does for the first time in a child of fork(2). */
+void pool_recover(struct ashlar_pool *pool);
+
+/**
+ * Take the pool's lock; in a child of fork(2), for the first time, take back
+ * what the caches of the parent's other threads held.
+ */
+static inline void pool_lock(struct ashlar_pool *pool)
+{
+    lock_take(&pool->lock);
+    if (ASHLAR_UNLIKELY(pool->fork_epoch != life_fork_epoch))
+        pool_recover(pool);
+}
+
+static inline void pool_unlock(struct ashlar_pool *pool)
+{
+    lock_give(&pool->lock);
+}
+
+/** The bin of a run's length; NULL when there is no memory to make it. */
+static inline struct run_bin *runs_bin(struct ashlar_pool *pool,
+                                       uint32_t length)
+{
+    const struct runs *runs = &pool->runs;
+
+    if (ASHLAR_LIKELY(runs->last < runs->bin_count &&
+                      runs->bins[runs->last].length == length))
+        return &runs->bins[runs->last];
+    return runs_bin_search(pool, length);
+}
 
 /** Start what all pools need: jemalloc, hooks. 0, or -1 when it failed. */
 int life_start(void);

@@ -27,7 +27,7 @@ static enum ashlar_status take(struct ashlar_pool *pool, uint32_t n,
 
     pool_lock(pool);
     bin = runs_bin(pool, n);
-    *slab_out = bin == NULL ? NULL : runs_take(pool, n, index_out);
+    *slab_out = bin == NULL ? NULL : runs_take(pool, bin, index_out);
     pool_unlock(pool);
     if (bin == NULL)
         return error_set(ASHLAR_ERR_NO_MEMORY,

@@ -94,18 +94,15 @@ static struct run_bin *bin_insert(struct runs *runs, uint32_t position,
     return &bins[position];
 }
 
-struct run_bin *runs_bin(struct ashlar_pool *pool, uint32_t length)
+struct run_bin *runs_bin_search(struct ashlar_pool *pool, uint32_t length)
 {
     struct runs *runs = &pool->runs;
-    uint32_t position = runs->last;
+    uint32_t position = bin_position(runs, length);
 
-    if (!bin_is(runs, position, length)) {
-        position = bin_position(runs, length);
-        if (!bin_is(runs, position, length) &&
-            bin_insert(runs, position, length) == NULL)
-            return NULL;
-        runs->last = position;
-    }
+    if (!bin_is(runs, position, length) &&
+        bin_insert(runs, position, length) == NULL)
+        return NULL;
+    runs->last = position;
     return &runs->bins[position];
 }
 
@@ -153,30 +150,32 @@ static uint64_t rest_cut(struct ashlar_pool *pool, uint32_t length)
     return place;
 }
 
-struct slab *runs_take(struct ashlar_pool *pool, uint32_t length,
+struct slab *runs_take(struct ashlar_pool *pool, struct run_bin *bin,
                        uint32_t *index_out)
 {
-    struct run_bin *bin = runs_bin(pool, length);
     struct run_tag *tag;
     uint64_t place = bin->head;
+    struct slab *slab;
 
-    if (place != 0) {
-        tag = place_tag(pool, place);
-        bin->head = tag->next;
-        bin->free--;
-    } else {
-        place = rest_cut(pool, length);
+    if (place == 0) {
+        place = rest_cut(pool, bin->length);
         if (place == 0)
             return NULL;
-        tag = place_tag(pool, place);
+        slab = place_slab(pool, place);
+        tag = &slab->tags[(uint32_t)place];
+    } else {
+        slab = place_slab(pool, place);
+        tag = &slab->tags[(uint32_t)place];
+        bin->head = tag->next;
+        bin->free--;
     }
     tag->live = 1;
     bin->live++;
     pool->runs.live_runs++;
-    pool->runs.live_slots += length;
+    pool->runs.live_slots += bin->length;
     pool_note_peak(pool);
     *index_out = (uint32_t)place;
-    return place_slab(pool, place);
+    return slab;
 }
 
 void runs_give(struct ashlar_pool *pool, struct slab *slab, uint32_t index)

@@ -59,15 +59,15 @@ struct runs {
 };
 
 /** The bin of a length, made when missing; NULL when there is no memory. */
-struct run_bin *runs_bin(struct ashlar_pool *pool, uint32_t length);
+struct run_bin *runs_bin_search(struct ashlar_pool *pool, uint32_t length);
 
 /**
  * Take a run from its bin, or cut one from the rest.
  *
  * @return Its slab, and its first slot in *index_out; NULL when neither has
- *         one. The bin exists.
+ *         one.
  */
-struct slab *runs_take(struct ashlar_pool *pool, uint32_t length,
+struct slab *runs_take(struct ashlar_pool *pool, struct run_bin *bin,
                        uint32_t *index_out);
 
 /** Put a live run back. The tag was checked. */

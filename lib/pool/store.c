@@ -149,6 +149,20 @@ uint32_t store_take(struct ashlar_pool *pool, uint64_t want,
     return count;
 }
 
+/* bits_change() of one bit that is to be set. */
+static inline uint32_t bit_set(struct slab *slab, uint32_t i)
+{
+    uint64_t *word = &slab->free[i / WORD_BITS];
+    uint64_t old = *word;
+    uint64_t bit = UINT64_C(1) << i % WORD_BITS;
+
+    *word = old | bit;
+    if (old == 0)
+        slab->summary[i / WORD_BITS / WORD_BITS] |=
+            UINT64_C(1) << i / WORD_BITS % WORD_BITS;
+    return (old & bit) == 0;
+}
+
 uint64_t store_give(struct ashlar_pool *pool, const struct extent *extents,
                     uint32_t count)
 {
@@ -159,7 +173,10 @@ uint64_t store_give(struct ashlar_pool *pool, const struct extent *extents,
 
     for (i = 0; i < count; i++) {
         slab = extents[i].slab;
-        changed = bits_change(slab, extents[i].begin, extents[i].end, true);
+        changed =
+            extents[i].end - extents[i].begin == 1
+                ? bit_set(slab, extents[i].begin)
+                : bits_change(slab, extents[i].begin, extents[i].end, true);
         duplicates += extents[i].end - extents[i].begin - changed;
         slab->free_slots += changed;
         slab->low = min_u32(slab->low,
