@@ -4,14 +4,13 @@
 
 #include "base/log.h"
 
+#include "support/child.h"
 #include "support/suite.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -218,26 +217,23 @@ static void *set_listeners(void *unused)
     return unused;
 }
 
+static int child_can_log(void *unused)
+{
+    (void)unused;
+    log_line(ASHLAR_LOG_INFO, "from the child");
+    return mixed == 0 ? 0 : 1;
+}
+
 START_TEST(a_child_can_log_whenever_it_was_forked)
 {
     pthread_t setter;
-    int i, status;
+    int i;
 
     stop = false;
     ashlar_set_log(listen_a, &user_a);
     ck_assert_int_eq(pthread_create(&setter, NULL, set_listeners, NULL), 0);
-    for (i = 0; i < 50; i++) {
-        pid_t child = fork();
-
-        ck_assert_int_ne(child, -1);
-        if (child == 0) {
-            (void)alarm(60);
-            log_line(ASHLAR_LOG_INFO, "from the child");
-            _exit(mixed == 0 ? 0 : 1);
-        }
-        ck_assert_int_eq(waitpid(child, &status, 0), child);
-        ck_assert_int_eq(status, 0);
-    }
+    for (i = 0; i < 50; i++)
+        ck_assert_int_eq(child_verdict(child_can_log, NULL), 0);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     ck_assert_int_eq(pthread_join(setter, NULL), 0);
 }

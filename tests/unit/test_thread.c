@@ -4,13 +4,12 @@
 
 #include "base/thread.h"
 
+#include "support/child.h"
 #include "support/suite.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -369,23 +368,9 @@ static void log_after(void)
     note_unlocked('l');
 }
 
-/* Fork, let the child judge itself, and return its judgement. */
-static int judged_by_child(int (*judge)(void))
+static int order_is_right(void *unused)
 {
-    int status = -1;
-    pid_t child = fork();
-
-    ck_assert_int_ne(child, -1);
-    if (child == 0) {
-        (void)alarm(60);
-        _exit(judge());
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    return status;
-}
-
-static int order_is_right(void)
-{
+    (void)unused;
     return strcmp(order, "PTLltp") == 0 ? 0 : 1;
 }
 
@@ -399,8 +384,8 @@ START_TEST(fork_takes_the_parts_in_order_and_gives_them_back_in_reverse)
                                           type_after, type_after),
                      0);
     thread_set_fork_hooks(pool_before, pool_after, pool_after);
-    ck_assert_int_eq(judged_by_child(order_is_right), 0);
-    ck_assert_int_eq(order_is_right(), 0);
+    ck_assert_int_eq(child_verdict(order_is_right, NULL), 0);
+    ck_assert_int_eq(order_is_right(NULL), 0);
     (void)thread_set_fork_part(THREAD_FORK_LOG, NULL, NULL, NULL);
     (void)thread_set_fork_part(THREAD_FORK_TYPE, NULL, NULL, NULL);
     thread_set_fork_hooks(NULL, NULL, NULL);
@@ -415,8 +400,9 @@ static void join_late(void)
                                type_after);
 }
 
-static int late_order_is_right(void)
+static int late_order_is_right(void *unused)
 {
+    (void)unused;
     return strcmp(order, "PpPTtp") == 0 ? 0 : 1;
 }
 
@@ -425,8 +411,8 @@ START_TEST(a_part_that_joins_during_a_fork_is_taken_too)
     order[0] = '\0';
     (void)thread_set_fork_part(THREAD_FORK_TYPE, NULL, NULL, NULL);
     thread_set_fork_hooks(join_late, pool_after, pool_after);
-    ck_assert_int_eq(judged_by_child(late_order_is_right), 0);
-    ck_assert_int_eq(late_order_is_right(), 0);
+    ck_assert_int_eq(child_verdict(late_order_is_right, NULL), 0);
+    ck_assert_int_eq(late_order_is_right(NULL), 0);
     (void)thread_set_fork_part(THREAD_FORK_TYPE, NULL, NULL, NULL);
     thread_set_fork_hooks(NULL, NULL, NULL);
 }
@@ -446,12 +432,13 @@ static void *wait_with_record(void *argument)
 
 static struct thread *others[THREADS];
 
-static int only_others_are_foreign(void)
+static int only_others_are_foreign(void *unused)
 {
     const struct thread *self = thread_record();
     const struct thread *thread;
     size_t foreign = 0;
 
+    (void)unused;
     for (thread = thread_first(); thread != NULL; thread = thread->next) {
         if (thread == self && thread->foreign)
             return 1;
@@ -470,8 +457,9 @@ static void *fork_with_no_record(void *argument)
 {
     int *status = argument;
 
-    *status =
-        thread_peek() == NULL ? judged_by_child(only_others_are_foreign) : -1;
+    *status = thread_peek() == NULL
+                  ? child_verdict(only_others_are_foreign, NULL)
+                  : -1;
     return NULL;
 }
 
@@ -486,7 +474,7 @@ START_TEST(in_the_child_the_records_of_other_threads_are_foreign)
         ck_assert_int_eq(
             pthread_create(&threads[i], NULL, wait_with_record, &others[i]), 0);
     (void)pthread_barrier_wait(&barrier);
-    with = judged_by_child(only_others_are_foreign);
+    with = child_verdict(only_others_are_foreign, NULL);
     in_thread(fork_with_no_record, &without);
     for (i = 0; i < THREADS; i++)
         ck_assert(!others[i]->foreign);
@@ -513,11 +501,12 @@ static void *make_records(void *unused)
     return unused;
 }
 
-static int list_works(void)
+static int list_works(void *unused)
 {
     struct thread *thread;
     size_t count = 0;
 
+    (void)unused;
     if (thread_local_set(9, &things[9]) != 0)
         return 1;
     thread_lock();
@@ -539,7 +528,7 @@ START_TEST(a_child_forked_while_threads_come_and_go_is_sound)
         ck_assert_int_eq(pthread_create(&makers[i], NULL, make_records, NULL),
                          0);
     for (i = 0; i < 50; i++)
-        ck_assert_int_eq(judged_by_child(list_works), 0);
+        ck_assert_int_eq(child_verdict(list_works, NULL), 0);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     for (i = 0; i < 2; i++)
         ck_assert_int_eq(pthread_join(makers[i], NULL), 0);

@@ -7,6 +7,7 @@
 
 #include "type/type.h"
 
+#include "support/child.h"
 #include "support/suite.h"
 
 #include <pthread.h>
@@ -14,8 +15,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define THREADS 8
 #define NAMES   300
@@ -287,13 +286,12 @@ static void *register_on_and_on(void *unused)
     return unused;
 }
 
-static int child_can_register(int i)
+static int child_can_register(void *number)
 {
     const struct ashlar_type *type = NULL;
     char name[64];
 
-    (void)alarm(60);
-    (void)snprintf(name, sizeof(name), "child %d", i);
+    (void)snprintf(name, sizeof(name), "child %d", *(int *)number);
     if (ashlar_type_find("CUtensorMap") == NULL)
         return 1;
     if (ashlar_type_register(name, 40, 8, &type) != ASHLAR_OK ||
@@ -313,16 +311,8 @@ START_TEST(a_child_can_register_whenever_it_was_forked)
     stop = false;
     ck_assert_int_eq(pthread_create(&thread, NULL, register_on_and_on, NULL),
                      0);
-    for (i = 0; i < 50; i++) {
-        int status = -1;
-        pid_t child = fork();
-
-        ck_assert_int_ne(child, -1);
-        if (child == 0)
-            _exit(child_can_register(i));
-        ck_assert_int_eq(waitpid(child, &status, 0), child);
-        ck_assert_int_eq(status, 0);
-    }
+    for (i = 0; i < 50; i++)
+        ck_assert_int_eq(child_verdict(child_can_register, &i), 0);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
