@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The ashlar authors
+"""The figures of one benchmark run, and the questions asked of them.
+
+A results file is JSON:
+
+    machine   what it was measured on
+    settings  rounds, window_ms
+    absent    {peer: why it was not built}
+    failed    {peer: what it said when it gave up}
+    peers     {peer: facts}
+    samples   {peer: {cell: {metric: [one value a round, or null]}}}
+"""
+
+import json
+import pathlib
+import statistics
+
+
+def is_floor(peer):
+    return peer.startswith("floor-")
+
+
+def is_ashlar(peer):
+    return peer.startswith("ashlar-")
+
+
+class Results:
+    def __init__(self, path, lowest_round=False):
+        """With lowest_round, each figure is the lowest of the rounds and not
+        their median: a machine that others use disturbs upwards only."""
+        self.summary = min if lowest_round else statistics.median
+        self.path = pathlib.Path(path)
+        if self.path.is_dir():
+            files = sorted(self.path.glob("*.json"))
+            if not files:
+                raise SystemExit(f"{path}: no results yet; run make bench")
+            self.path = files[-1]
+        data = json.loads(self.path.read_text())
+        self.machine = data["machine"]
+        self.settings = data["settings"]
+        self.absent = data["absent"]
+        self.failed = data["failed"]
+        self.peers = data["peers"]
+        self.samples = data["samples"]
+
+    def values(self, peer, cell, metric="ns"):
+        """One a round; None where there is none."""
+        return self.samples.get(peer, {}).get(cell, {}).get(metric, [])
+
+    def figure(self, peer, cell, metric="ns"):
+        """The median of the rounds, or None."""
+        values = [v for v in self.values(peer, cell, metric) if v is not None]
+        return self.summary(values) if values else None
+
+    def spread(self, peer, cell, metric="ns"):
+        values = [v for v in self.values(peer, cell, metric) if v is not None]
+        return (min(values), max(values)) if values else None
+
+    def ratio(self, peer, other, cell, metric="ns", other_cell=None):
+        """The median of the rounds' ratios.
+
+        Machines change their speed from one second to the next; within a
+        round the two were measured right after each other.
+        """
+        if self.summary is min:
+            a = self.figure(peer, cell, metric)
+            b = self.figure(other, other_cell or cell, metric)
+            return a / b if a is not None and b else None
+        pairs = zip(
+            self.values(peer, cell, metric),
+            self.values(other, other_cell or cell, metric),
+        )
+        ratios = [a / b for a, b in pairs if a is not None and b]
+        return statistics.median(ratios) if ratios else None
+
+    def lowest(self, peers, cell, metric="ns"):
+        """The peer with the lowest figure, or None."""
+        figures = [(self.figure(p, cell, metric), p) for p in peers]
+        known = [f for f in figures if f[0] is not None]
+        return min(known)[1] if known else None
+
+    def rivals(self):
+        """Allocators of others whose slots any thread may put."""
+        return [
+            p
+            for p, facts in self.peers.items()
+            if not is_floor(p) and not is_ashlar(p) and facts["hands_over"] == "1"
+        ]
+
+    def disturbed_share(self):
+        """How many of the windows were taken though others ran in them."""
+        windows = disturbed = 0
+        for cells in self.samples.values():
+            for metrics in cells.values():
+                windows += sum(v is not None for v in metrics.get("ns", []))
+                disturbed += sum(v is not None for v in metrics.get("disturbed", []))
+        return disturbed / windows if windows else 0
