@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors
+ */
+#include "config.h"
+
+#include "support/stub_source.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/align.h"
+#include "base/memory.h"
+
+struct stub stub;
+
+static void blame(const char *what)
+{
+    if (stub.wrong == NULL)
+        stub.wrong = what;
+}
+
+static size_t stub_usable(size_t bytes, size_t alignment)
+{
+    if (!is_power_of_two(alignment))
+        blame("usable() with an alignment that is no power of two");
+    if (bytes == 0)
+        blame("usable() of nothing");
+    return bytes + stub.extra;
+}
+
+static void *stub_alloc(size_t bytes, size_t alignment)
+{
+    void *block = NULL;
+
+    stub.allocs++;
+    stub.last_alignment = alignment;
+    if (!is_power_of_two(alignment) || alignment < sizeof(void *))
+        blame("alloc() with a wrong alignment");
+    if (memory_may_fail())
+        return NULL;
+    if (stub.bytes_limit != 0 && stub.bytes + bytes > stub.bytes_limit)
+        return NULL;
+    if (stub.count == STUB_BLOCKS ||
+        posix_memalign(&block, alignment, bytes) != 0)
+        return NULL;
+    stub.blocks[stub.count++] = (struct stub_block){block, bytes, alignment};
+    stub.bytes += bytes;
+    return block;
+}
+
+static void stub_free(void *block, size_t bytes, size_t alignment)
+{
+    size_t i;
+
+    stub.frees++;
+    for (i = 0; i < stub.count; i++)
+        if (stub.blocks[i].block == block)
+            break;
+    if (i == stub.count) {
+        blame("free() of a block that is not out");
+        return;
+    }
+    if (stub.blocks[i].bytes != bytes || stub.blocks[i].alignment != alignment)
+        blame("free() with another size or alignment");
+    stub.bytes -= stub.blocks[i].bytes;
+    stub.blocks[i] = stub.blocks[--stub.count];
+    free(block);
+}
+
+static const struct stub_block *block_around(const char *address, size_t bytes)
+{
+    size_t i;
+
+    for (i = 0; i < stub.count; i++) {
+        const char *block = stub.blocks[i].block;
+
+        if (address >= block && address + bytes <= block + stub.blocks[i].bytes)
+            return &stub.blocks[i];
+    }
+    return NULL;
+}
+
+static void stub_purge(void *address, size_t bytes)
+{
+    stub.purges++;
+    if (block_around(address, bytes) == NULL)
+        blame("purge() beyond a block");
+    if ((uintptr_t)address % 4096 != 0 || bytes % 4096 != 0 || bytes == 0)
+        blame("purge() of parts of pages");
+    memset(address, 0, bytes);
+}
+
+static void stub_prefer_huge(void *address, size_t bytes)
+{
+    stub.huges++;
+    if (block_around(address, bytes) == NULL)
+        blame("prefer_huge() beyond a block");
+}
+
+static const struct source_ops stub_ops = {
+    .name = "stub",
+    .usable = stub_usable,
+    .alloc = stub_alloc,
+    .free = stub_free,
+    .purge = stub_purge,
+    .prefer_huge = stub_prefer_huge,
+};
+
+struct ashlar_source stub_source = {.ops = &stub_ops, .holders = 0};
+
+void stub_reset(void)
+{
+    memset(&stub, 0, sizeof(stub));
+    stub_source.holders = 0;
+}
