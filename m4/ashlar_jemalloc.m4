@@ -12,7 +12,8 @@
 #
 # Sets JEMALLOC_CFLAGS, JEMALLOC_LIBS, JEMALLOC_ARCHIVE (private only),
 # JEMALLOC_REQUIRES (system only, for ashlar.pc), JEMALLOC_KIND, the condition
-# JEMALLOC_PRIVATE, ashlar_jemalloc_summary and ashlar_jemalloc_static_tls.
+# JEMALLOC_PRIVATE, ashlar_jemalloc_summary and JEMALLOC_STATIC_TLS (yes, no or
+# unknown).
 # Defines JE_(name), ASHLAR_JE_PREFIX, ASHLAR_JE_PRIVATE and
 # ASHLAR_JE_CONF_VARIABLE.
 AC_DEFUN([ASHLAR_JEMALLOC], [
@@ -50,6 +51,7 @@ AC_SUBST([JEMALLOC_LIBS])
 AC_SUBST([JEMALLOC_ARCHIVE])
 AC_SUBST([JEMALLOC_REQUIRES])
 AC_SUBST([JEMALLOC_KIND])
+AC_SUBST([JEMALLOC_STATIC_TLS], [$ashlar_jemalloc_static_tls])
 AC_SUBST([ASHLAR_WITH_JEMALLOC], ["$with_jemalloc"])
 AM_CONDITIONAL([JEMALLOC_PRIVATE], [test "x$JEMALLOC_KIND" = xprivate])
 ])
@@ -141,9 +143,11 @@ AS_IF([$NM "$JEMALLOC_ARCHIVE" 2>/dev/null |
    AC_MSG_ERROR([$JEMALLOC_ARCHIVE defines malloc or C++'s new under its plain
     name; build it with --with-jemalloc-prefix=ashlar_je_ --disable-cxx])],
   [AC_MSG_RESULT([no])])
+# In one library with ours, its thread-local storage gets a fixed place, too;
+# and one that is loaded late has little room for that.
 AC_MSG_CHECKING([whether jemalloc can be loaded late (no static TLS)])
-AS_IF([$READELF -rW "$JEMALLOC_ARCHIVE" 2>/dev/null |
-       grep -E '_(GOTTPOFF|TPOFF|TLSIE|TLSLE)' >/dev/null],
+AS_IF([$READELF -SW "$JEMALLOC_ARCHIVE" 2>/dev/null |
+       grep -E ' \.t(bss|data)' >/dev/null],
   [ashlar_jemalloc_static_tls=yes
    AC_MSG_RESULT([no])],
   [ashlar_jemalloc_static_tls=no

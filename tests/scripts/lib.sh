@@ -3,7 +3,8 @@
 #
 # What the script tests share: TAP, and a folder to work in. make check sets
 # top_srcdir, top_builddir (absolute), CC, CXX, NM, READELF, PKG_CONFIG,
-# VERSION, JEMALLOC_KIND (private or system) and SANITIZERS.
+# VERSION, JEMALLOC_KIND (private or system), JEMALLOC_STATIC_TLS (yes, no or
+# unknown) and SANITIZERS.
 
 set -u
 LC_ALL=C

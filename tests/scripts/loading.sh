@@ -31,6 +31,13 @@ needs_little() {
   empty "$scratch/needed"
 }
 
+# All of a library's thread-local storage is fixed if any of it is, and there
+# is little room for that in a running program.
+little_tls() {
+  size=$($READELF -lW "$shared_library" | awk '$1 == "TLS" { print $6 }')
+  [ "$((size))" -le 64 ] || { echo "$((size)) bytes"; return 1; }
+}
+
 if [ -n "$SANITIZERS" ] || grep -q -e '--coverage' "$top_builddir/Makefile"; then
   skip no_object_has_a_constructor "the instrumentation has constructors"
 else
@@ -39,12 +46,18 @@ fi
 if [ ! -f "$shared_library" ]; then
   skip library_stays_loaded --disable-shared
   skip library_needs_the_c_library_alone --disable-shared
+  skip library_has_little_thread_local_storage --disable-shared
 else
   expect library_stays_loaded stays
   if [ -n "$SANITIZERS" ]; then
     skip library_needs_the_c_library_alone "the sanitizer has a runtime"
   else
     expect library_needs_the_c_library_alone needs_little
+  fi
+  if [ "$JEMALLOC_KIND" = private ] && [ "$JEMALLOC_STATIC_TLS" != no ]; then
+    skip library_has_little_thread_local_storage "this jemalloc has much"
+  else
+    expect library_has_little_thread_local_storage little_tls
   fi
 fi
 finish

@@ -15,11 +15,11 @@ esac
 
 # build NAME LIBRARY...
 build() {
-  name=$1
+  program=$scratch/$1
   shift
   # shellcheck disable=SC2086 # lists of words
   $CC $sanitize -pthread -I"$top_srcdir/include" \
-    "$top_srcdir/tests/scripts/own_malloc.c" -o "$scratch/$name" "$@" -ldl -lm
+    "$top_srcdir/tests/scripts/own_malloc.c" -o "$program" "$@" -ldl -lm
 }
 
 run_shared() {
