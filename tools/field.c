@@ -61,29 +61,13 @@ void field_refuse_name(const struct place *place, const char *name,
     free(shown);
 }
 
-/* Whether there is a value to look at; a missing one may be a mistake. */
-static bool field_there(const struct place *place, const char *name,
-                        enum field_need need, const char *right,
-                        json_t **value_out)
-{
-    *value_out = json_object_get(place->object, name);
-    if (*value_out != NULL)
-        return true;
-    if (need == FIELD_NEEDED)
-        field_refuse(place, name, NULL, "%s", right);
-    return false;
-}
-
 bool field_text(const struct place *place, const char *name,
                 const char **text_out)
 {
-    static const char right[] = "a text that is not empty";
-    json_t *value;
+    json_t *value = json_object_get(place->object, name);
 
-    if (!field_there(place, name, FIELD_NEEDED, right, &value))
-        return false;
     if (!json_is_string(value) || json_string_length(value) == 0) {
-        field_refuse(place, name, value, "%s", right);
+        field_refuse(place, name, value, "a text that is not empty");
         return false;
     }
     *text_out = json_string_value(value);
@@ -96,40 +80,40 @@ static bool fits(const json_t *value, struct bounds bounds)
            json_integer_value(value) <= bounds.max;
 }
 
-static char *bounds_text(struct bounds bounds)
+static void refuse_integer(const struct place *place, const char *name,
+                           const json_t *value, struct bounds bounds)
 {
-    return must_format("an integer from %" PRId64 " to %" PRId64, bounds.min,
-                       bounds.max);
+    field_refuse(place, name, value, "an integer from %" PRId64 " to %" PRId64,
+                 bounds.min, bounds.max);
 }
 
 bool field_integer(const struct place *place, const char *name,
                    enum field_need need, struct bounds bounds,
                    int64_t *integer_out)
 {
-    char *right = bounds_text(bounds);
-    json_t *value;
-    bool good = false;
+    json_t *value = json_object_get(place->object, name);
 
-    if (field_there(place, name, need, right, &value)) {
-        good = fits(value, bounds);
-        if (good)
-            *integer_out = json_integer_value(value);
-        else
-            field_refuse(place, name, value, "%s", right);
+    if (value == NULL && need == FIELD_OPTIONAL)
+        return false;
+    if (!fits(value, bounds)) {
+        refuse_integer(place, name, value, bounds);
+        return false;
     }
-    free(right);
-    return good;
+    *integer_out = json_integer_value(value);
+    return true;
 }
 
-static char *length_text(struct length length)
+static void refuse_list(const struct place *place, const char *name,
+                        const json_t *value, struct length length)
 {
     if (length.max == 0)
-        return must_format("an empty list (%s)", length.why);
-    if (length.min != length.max)
-        return must_format("a list of %zu to %zu integers, %s", length.min,
-                           length.max, length.why);
-    return must_format("a list of %zu integer%s, %s", length.min,
-                       length.min == 1 ? "" : "s", length.why);
+        field_refuse(place, name, value, "an empty list (%s)", length.why);
+    else if (length.min != length.max)
+        field_refuse(place, name, value, "a list of %zu to %zu integers, %s",
+                     length.min, length.max, length.why);
+    else
+        field_refuse(place, name, value, "a list of %zu integer%s, %s",
+                     length.min, length.min == 1 ? "" : "s", length.why);
 }
 
 /* Every element that is wrong is a mistake of its own. */
@@ -146,10 +130,8 @@ static bool read_elements(const struct place *place, const char *name,
             integers_out[i] = json_integer_value(element);
         } else {
             char *path = must_format("%s[%zu]", name, i);
-            char *right = bounds_text(bounds);
 
-            field_refuse(place, path, element, "%s", right);
-            free(right);
+            refuse_integer(place, path, element, bounds);
             free(path);
             wrong++;
         }
@@ -162,51 +144,46 @@ bool field_integers(const struct place *place, const char *name,
                     struct bounds bounds, int64_t *integers_out,
                     size_t *count_out)
 {
-    char *right = length_text(length);
-    json_t *value;
-    bool good = false;
+    json_t *value = json_object_get(place->object, name);
 
-    if (field_there(place, name, need, right, &value)) {
-        good = json_is_array(value) && json_array_size(value) >= length.min &&
-               json_array_size(value) <= length.max;
-        if (!good)
-            field_refuse(place, name, value, "%s", right);
-        else
-            *count_out = json_array_size(value);
-        good = good && read_elements(place, name, value, bounds, integers_out);
+    if (value == NULL && need == FIELD_OPTIONAL)
+        return false;
+    if (!json_is_array(value) || json_array_size(value) < length.min ||
+        json_array_size(value) > length.max) {
+        refuse_list(place, name, value, length);
+        return false;
     }
-    free(right);
-    return good;
+    *count_out = json_array_size(value);
+    return read_elements(place, name, value, bounds, integers_out);
 }
 
 static void refuse_choice(const struct place *place, const char *name,
-                          const json_t *value, const struct names *names,
-                          const char *right)
+                          const json_t *value, const struct names *names)
 {
     const char *text = json_string_value(value);
     const char *nearest = text != NULL ? names_nearest(names, text) : NULL;
+    char *right = names_list(names);
 
     if (nearest == NULL)
         field_refuse(place, name, value, "%s", right);
     else
         field_refuse(place, name, value, "%s: did you mean \"%s\"?", right,
                      nearest);
+    free(right);
 }
 
 bool field_name(const struct place *place, const char *name,
                 enum field_need need, const struct names *names,
                 unsigned *value_out)
 {
-    char *right = names_list(names);
-    json_t *value;
-    bool good = false;
+    json_t *value = json_object_get(place->object, name);
 
-    if (field_there(place, name, need, right, &value)) {
-        good = json_is_string(value) &&
-               names_find(names, json_string_value(value), value_out);
-        if (!good)
-            refuse_choice(place, name, value, names, right);
+    if (value == NULL && need == FIELD_OPTIONAL)
+        return false;
+    if (!json_is_string(value) ||
+        !names_find(names, json_string_value(value), value_out)) {
+        refuse_choice(place, name, value, names);
+        return false;
     }
-    free(right);
-    return good;
+    return true;
 }

@@ -155,12 +155,13 @@ static void read_kernel(struct mistakes *mistakes, size_t line, json_t *object,
     add_kernel(manifest, &kernel);
 }
 
-static bool is_blank(const char *text, size_t length)
+/* The line without the white space at its end. */
+static size_t trimmed(const char *text, size_t length)
 {
-    while (length != 0 && strchr(" \t\r\n", text[length - 1]) != NULL &&
-           text[length - 1] != '\0')
+    while (length != 0 && text[length - 1] != '\0' &&
+           strchr(" \t\r\n", text[length - 1]) != NULL)
         length--;
-    return length == 0;
+    return length;
 }
 
 static void read_line(struct mistakes *mistakes, size_t line, const char *text,
@@ -169,7 +170,8 @@ static void read_line(struct mistakes *mistakes, size_t line, const char *text,
     json_error_t error;
     json_t *object;
 
-    if (is_blank(text, length))
+    length = trimmed(text, length);
+    if (length == 0)
         return;
     object = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
                         &error);

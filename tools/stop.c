@@ -15,14 +15,23 @@ static void on_signal(int number)
     __atomic_store_n(&caught, number, __ATOMIC_RELAXED);
 }
 
-void stop_catch(void)
+/* A signal that is ignored stays so: this is how a shell keeps Ctrl-C from
+ * what it runs in the background. */
+static void catch_one(int number)
 {
     struct sigaction action = {.sa_handler = on_signal,
                                .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
 
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void stop_catch(void)
+{
+    catch_one(SIGINT);
+    catch_one(SIGTERM);
 }
 
 bool stop_wanted(void)
