@@ -30,16 +30,17 @@ static const char doc[] =
     "of slots for each instance, and tell what it cost."
     "\v"
     "MANIFEST is a file of JSON Lines, - for standard input, or the name of "
-    "one that came with ashlar: " OWN_MANIFESTS ". A line "
-    "is a kernel; a tensor has the fields of a CUDA tensor map, its shape "
+    "one that came with ashlar: " OWN_MANIFESTS
+    ". A line is a kernel; a tensor has the fields of a CUDA tensor map, its "
+    "shape "
     "innermost dimension first (all of them: man ashlar):\n"
     "\n"
     "  {\"kernel\": \"gemm\", \"instances\": 32, \"tensors\": [\n"
     "    {\"name\": \"A\", \"dtype\": \"bfloat16\", \"shape\": [4096, 128],\n"
     "     \"box\": [64, 128], \"swizzle\": \"swizzle_128B\"}]}\n"
     "\n"
-    "(on one line in the file). With --threads or --launches, threads then "
-    "take, fill and put back the kernels' runs as a launcher does.\n"
+    "(on one line in the file). With --threads, --launches or --seed, threads "
+    "then take, fill and put back the kernels' runs as a launcher does.\n"
     "\n"
     "Examples:\n"
     "  ashlar prepare llama3-8b\n"
@@ -118,6 +119,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_SEED:
         launcher->seed = command_number(state, "seed", argument, 0, INT64_MAX);
         launcher->shuffled = true;
+        arguments->launch = true;
         break;
     case 'j':
         arguments->json = true;
