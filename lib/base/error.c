@@ -11,6 +11,9 @@
 
 #include "base/thread.h"
 
+/* What every string may have, its NUL counted, whatever else is kept. */
+#define TEXT_SHARE ((size_t)(ERROR_TEXT_BYTES / ERROR_VALUES))
+
 /* How wide an integer argument is. */
 enum width { WIDTH_INT, WIDTH_LONG, WIDTH_LONG_LONG, WIDTH_SIZE };
 
@@ -37,9 +40,23 @@ static struct directive read_directive(const char *percent)
             p++;
         }
     }
-    if (*p != '\0' && strchr("diuxscp%", *p) != NULL) {
-        directive.conversion = *p == 'i' ? 'd' : *p;
+    switch (*p) {
+    case 'd':
+    case 'u':
+    case 'x':
+    case 's':
+    case 'c':
+    case 'p':
+    case '%':
+        directive.conversion = *p;
         directive.end = p + 1;
+        break;
+    case 'i':
+        directive.conversion = 'd';
+        directive.end = p + 1;
+        break;
+    default:
+        break;
     }
     return directive;
 }
@@ -70,7 +87,7 @@ static uint64_t take_number(const struct directive *directive, va_list *list)
                     : va_arg(*list, unsigned int);
 }
 
-/* The strings a format will ask for, so that they can share the room. */
+/* The strings that the rest of a format asks for. */
 static size_t count_texts(const char *format)
 {
     const char *p = strchr(format, '%');
@@ -87,18 +104,13 @@ static size_t count_texts(const char *format)
     return count;
 }
 
-/* Copy a string into `room` bytes, or as much of it as ends between two
- * UTF-8 characters and leaves place for dots. Returns the bytes written. */
-static size_t copy_text(char *to, size_t room, const char *text)
+/* Copy as much of a string as fits into `room` bytes with dots after it and
+ * ends between two UTF-8 characters. Returns the bytes written. */
+static size_t cut_text(char *to, size_t room, const char *text)
 {
     static const char dots[] = "...";
-    size_t length = strnlen(text, room);
+    size_t length = room - sizeof(dots);
 
-    if (length < room) {
-        memcpy(to, text, length + 1);
-        return length + 1;
-    }
-    length = room - sizeof(dots);
     while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
         length--;
     memcpy(to, text, length);
@@ -106,10 +118,28 @@ static size_t copy_text(char *to, size_t room, const char *text)
     return length + sizeof(dots);
 }
 
+/* Keep a string behind those kept before; `rest` is the format after it. Every
+ * string may have TEXT_SHARE bytes, a longer one as much as leaves their share
+ * to those that follow. Returns the bytes used. */
+static size_t keep_text(struct error *error, size_t used, const char *text,
+                        const char *rest)
+{
+    char *to = error->texts + used;
+    size_t length = strnlen(text, sizeof(error->texts));
+    size_t room = TEXT_SHARE;
+
+    if (length >= room)
+        room = (sizeof(error->texts) - used) / (1 + count_texts(rest));
+    if (length >= room)
+        return cut_text(to, room, text);
+    memcpy(to, text, length);
+    to[length] = '\0';
+    return length + 1;
+}
+
 /* Walk the format and keep its arguments. */
 static void capture(struct error *error, const char *format, va_list *list)
 {
-    size_t texts_left = count_texts(format);
     size_t used = 0, i = 0;
     const char *p = strchr(format, '%');
 
@@ -120,11 +150,10 @@ static void capture(struct error *error, const char *format, va_list *list)
             return;
         if (directive.conversion == 's') {
             const char *text = va_arg(*list, const char *);
-            size_t room = (sizeof(error->texts) - used) / texts_left--;
 
             error->values[i++].text = used;
-            used += copy_text(error->texts + used, room,
-                              text == NULL ? "(null)" : text);
+            used += keep_text(error, used, text == NULL ? "(null)" : text,
+                              directive.end);
         } else if (directive.conversion == 'p') {
             error->values[i++].pointer = va_arg(*list, const void *);
         } else if (directive.conversion != '%') {

@@ -108,12 +108,11 @@ static uint64_t hash_name(const char *name, size_t length)
 static bool list_has(const char *list, const char *name, size_t length)
 {
     while (*list != '\0') {
-        size_t entry = strcspn(list, ",");
+        const char *end = strchrnul(list, ',');
 
-        if (entry == length && memcmp(list, name, length) == 0)
+        if ((size_t)(end - list) == length && memcmp(list, name, length) == 0)
             return true;
-        list += entry;
-        list += *list == ',';
+        list = end + (*end == ',');
     }
     return false;
 }
@@ -125,7 +124,7 @@ static struct ashlar_type *find_built_in(const char *name, size_t length)
     for (i = 0; i < builtin_count; i++) {
         struct ashlar_type *type = &builtin_types[i];
 
-        if (strcmp(type->name, name) == 0 ||
+        if ((type->name[0] == name[0] && strcmp(type->name, name) == 0) ||
             list_has(type->aliases, name, length))
             return type;
     }
@@ -143,6 +142,14 @@ static struct ashlar_type *find_registered(const char *name, uint64_t hash)
     return type;
 }
 
+/* The hash table first: no name is in both, and it takes one look. */
+static struct ashlar_type *find(const char *name, size_t length, uint64_t hash)
+{
+    struct ashlar_type *type = find_registered(name, hash);
+
+    return type != NULL ? type : find_built_in(name, length);
+}
+
 const struct ashlar_type *ashlar_type_find(const char *name)
 {
     const struct ashlar_type *type;
@@ -152,9 +159,7 @@ const struct ashlar_type *ashlar_type_find(const char *name)
         return error_null(ASHLAR_ERR_INVALID,
                           "the name of the type to find is NULL");
     length = strlen(name);
-    type = find_built_in(name, length);
-    if (type == NULL)
-        type = find_registered(name, hash_name(name, length));
+    type = find(name, length, hash_name(name, length));
     if (type == NULL)
         return error_null(ASHLAR_ERR_NOT_FOUND,
                           "no type is named \"%s\": register it first", name);
@@ -345,10 +350,8 @@ static struct ashlar_type *find_or_add(const char *name, size_t size,
 {
     size_t length = strlen(name);
     uint64_t hash = hash_name(name, length);
-    struct ashlar_type *type = find_built_in(name, length);
+    struct ashlar_type *type = find(name, length, hash);
 
-    if (type == NULL)
-        type = find_registered(name, hash);
     *known_out = type != NULL;
     if (type != NULL)
         return type;

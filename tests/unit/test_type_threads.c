@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/thread.h"
 
 #define THREADS 8
 #define NAMES   300
@@ -77,9 +80,10 @@ static void *register_same(void *argument)
     struct worker *worker = argument;
     size_t i;
 
-    (void)pthread_barrier_wait(&barrier);
-    for (i = 0; i < NAMES; i++)
-        do_register(worker, "same", nth_name(worker, i), 40, 8);
+    for (i = 0; i < NAMES; i++) {
+        (void)pthread_barrier_wait(&barrier);
+        do_register(worker, "same", i, 40, 8);
+    }
     return NULL;
 }
 
@@ -222,6 +226,93 @@ START_TEST(a_pool_made_meanwhile_fixes_one_alignment_for_all)
 }
 END_TEST
 
+/* A fork holds the registry's lock from its first hook to its last. The log's
+ * part comes after the registry's, so a hook set there can let threads run up
+ * to the lock and then proceed one by one: each finds the registry changed
+ * since it looked without the lock. */
+static void let_threads_queue(void)
+{
+    const struct timespec while_they_queue = {0, 50 * 1000 * 1000};
+
+    (void)pthread_barrier_wait(&barrier);
+    (void)nanosleep(&while_they_queue, NULL);
+}
+
+static void do_nothing(void)
+{
+}
+
+static int judge_nothing(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+static void run_queued_workers(void *(*work)(void *))
+{
+    unsigned int i;
+
+    memset(workers, 0, sizeof(workers));
+    ck_assert_int_eq(pthread_barrier_init(&barrier, NULL, THREADS + 1), 0);
+    for (i = 0; i < THREADS; i++) {
+        workers[i].number = i;
+        ck_assert_int_eq(
+            pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    ck_assert_int_eq(thread_set_fork_part(THREAD_FORK_LOG, let_threads_queue,
+                                          do_nothing, do_nothing),
+                     0);
+    ck_assert_int_eq(child_verdict(judge_nothing, NULL), 0);
+    (void)thread_set_fork_part(THREAD_FORK_LOG, NULL, NULL, NULL);
+    for (i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+    ck_assert_int_eq(pthread_barrier_destroy(&barrier), 0);
+}
+
+static void *register_one(void *argument)
+{
+    (void)pthread_barrier_wait(&barrier);
+    do_register(argument, "queued", 0, 40, 8);
+    return NULL;
+}
+
+START_TEST(who_waits_for_the_lock_gets_what_the_first_added)
+{
+    const struct ashlar_type *type;
+    unsigned int i;
+
+    ck_assert_int_eq(ashlar_type_register("queue", 40, 8, &type), ASHLAR_OK);
+    run_queued_workers(register_one);
+    for (i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(workers[i].status[0], ASHLAR_OK);
+        ck_assert_ptr_eq(workers[i].type[0], workers[0].type[0]);
+    }
+}
+END_TEST
+
+static void *strengthen_one(void *argument)
+{
+    struct worker *worker = argument;
+
+    (void)pthread_barrier_wait(&barrier);
+    do_register(worker, "queued stronger", 0, 40, (size_t)16 << worker->number);
+    return NULL;
+}
+
+START_TEST(who_waits_for_the_lock_does_not_weaken_what_came_before)
+{
+    const struct ashlar_type *type;
+    unsigned int i;
+
+    ck_assert_int_eq(ashlar_type_register("queued stronger 0", 40, 8, &type),
+                     ASHLAR_OK);
+    run_queued_workers(strengthen_one);
+    for (i = 0; i < THREADS; i++)
+        ck_assert_int_eq(workers[i].status[0], ASHLAR_OK);
+    ck_assert_uint_eq(info_of(type).alignment, (size_t)16 << (THREADS - 1));
+}
+END_TEST
+
 static bool stop;
 static size_t bad_reads;
 
@@ -329,6 +420,9 @@ static Suite *type_threads_suite(void)
     tcase_add_test(threads, of_conflicting_sizes_one_wins_everywhere);
     tcase_add_test(threads, of_different_alignments_the_strongest_stays);
     tcase_add_test(threads, a_pool_made_meanwhile_fixes_one_alignment_for_all);
+    tcase_add_test(threads, who_waits_for_the_lock_gets_what_the_first_added);
+    tcase_add_test(threads,
+                   who_waits_for_the_lock_does_not_weaken_what_came_before);
     tcase_add_test(threads, who_walks_meanwhile_sees_whole_types);
     suite_add_tcase(suite, threads);
     tcase_add_test(forks, a_child_can_register_whenever_it_was_forked);
