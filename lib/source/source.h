@@ -2,9 +2,20 @@
  * Copyright (c) 2026 The ashlar authors */
 /**
  * @file
- * A source, as the floors above see it: blocks of memory.
+ * An open source, and how one is found.
  *
- * Invariant: a source is closed only when no pool holds it.
+ *     source.c  open, close, query          ┐
+ *     plugin.c  check a plug-in's struct     ├─ ops: the checked copy
+ *     loader.c  find and load ashlar_NAME.so ┘
+ *     heap.c vm.c                              built in, by the same struct
+ *     retire.c  what waits for its fences before it is taken away
+ *     budget.c  addresses, counted over all sources of the process
+ *
+ * Invariants:
+ *   - ops is the library's own copy: complete, so that no call site tests a
+ *     member for NULL; what a group lacks says "unsupported";
+ *   - a source is closed only when nothing holds it and nothing waits on it;
+ *   - a source that memory was mapped through is used in its own process only.
  */
 #ifndef ASHLAR_SOURCE_SOURCE_H
 #define ASHLAR_SOURCE_SOURCE_H
@@ -12,37 +23,60 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <ashlar/plugin.h>
 #include <ashlar/source.h>
 
-/** What a kind of source does. */
-struct source_ops {
-    const char *name;
-    /** The bytes that alloc() would really give for so many; 0 for too many. */
-    size_t (*usable)(size_t bytes, size_t alignment);
-    /** NULL when there is no memory; sets no error. */
-    void *(*alloc)(size_t bytes, size_t alignment);
-    void (*free)(void *block, size_t bytes, size_t alignment);
-    /** Give the pages of a part of a block back; they read as zero then. */
-    void (*purge)(void *address, size_t bytes);
-    /** Ask for huge pages under a block; a wish. */
-    void (*prefer_huge)(void *address, size_t bytes);
-};
+#include "source/retire.h"
+
+#define SOURCE_NAME_BYTES 32
 
 struct ashlar_source {
-    const struct source_ops *ops;
-    unsigned holders; /* pools that stand on it; atomic */
+    struct ashlar_plugin ops;
+    void *state;
+    struct ashlar_plugin_info info;
+    char name[SOURCE_NAME_BYTES];
+    char path[256];     /* the plug-in's file; "" when built in */
+    unsigned process;   /* thread_process() at opening */
+    unsigned holders;   /* pools, ranges and fences that stand on it; atomic */
+    struct retire retire;
 };
 
 /** The one heap of the process; what a NULL source stands for. */
-extern struct ashlar_source source_heap;
+struct ashlar_source *source_heap(void);
 
-/** The operations of the heap. */
-extern const struct source_ops heap_ops;
+/** The plug-ins that are built in. */
+extern const struct ashlar_plugin heap_plugin;
+extern const struct ashlar_plugin vm_plugin;
 
-/** Resolve NULL to the heap, and count a pool in. */
+/** What plug-ins are handed. */
+extern const struct ashlar_host source_host;
+
+/** Resolve NULL to the heap, and count a holder in. */
 struct ashlar_source *source_hold(struct ashlar_source *source);
 
-/** Count a pool out. */
+/** Count a holder out. */
 void source_drop(struct ashlar_source *source);
+
+/**
+ * Reserve addresses within the process's budget, as the source's operation.
+ * Release gives them back to it.
+ */
+enum ashlar_status source_reserve(struct ashlar_source *source, uint64_t bytes,
+                                  uint64_t alignment, uint64_t hint,
+                                  uint64_t *address_out);
+enum ashlar_status source_release(struct ashlar_source *source,
+                                  uint64_t address, uint64_t bytes);
+
+/** What is left of the process's budget for addresses. */
+uint64_t source_budget_left(void);
+
+/** Refuse NULL, and the parent's sources in a child of fork(2). */
+enum ashlar_status source_check(struct ashlar_source *source, const char *call);
+
+/** Whether all of a set of ASHLAR_CAN_* bits is there. */
+static inline bool source_can(const struct ashlar_source *source, uint64_t bits)
+{
+    return (source->info.can & bits) == bits;
+}
 
 #endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * The plug-in ABI: all that an author of a source needs.
+ *
+ * A plug-in is a shared object ashlar_NAME.so that exports one constant,
+ * ASHLAR_PLUGIN_SYMBOL. It says how to reserve addresses, make memory, map it,
+ * copy and fence. When to do which, in what order, and how to undo it, is
+ * ashlar's: written once, for every source.
+ *
+ *     addresses   [ reservation                                ]   space
+ *     mapping     [ chunk A ][ chunk B ]                           mappings
+ *     memory        chunk A    chunk B    chunk C (prepared)       chunks
+ *
+ * Rules:
+ *   - A member from `block_alloc` on is optional, but groups are whole or
+ *     absent; ASHLAR_CAN_* says which group a member is of.
+ *   - The struct grows only at its end. ashlar copies as much of it as both
+ *     sides know, and never uses the plug-in's own.
+ *   - A plug-in calls nothing of libashlar but struct ashlar_host.
+ *   - Any function may be called from any thread at any time, unless it says
+ *     otherwise. None may call back into ashlar, but through the host.
+ *   - A function that fails has changed nothing, and has said why through
+ *     host->fail().
+ *   - Addresses are numbers: memory need not be readable by the host. Sizes and
+ *     addresses of space, chunks and mappings are multiples of the granule.
+ */
+#ifndef ASHLAR_PLUGIN_H
+#define ASHLAR_PLUGIN_H
+
+#include <ashlar/export.h>
+#include <ashlar/spec.h>
+#include <ashlar/status.h>
+
+ASHLAR_BEGIN_DECLS
+
+/** The major version: a change that older sides cannot bear. */
+#define ASHLAR_PLUGIN_ABI 1u
+/** The name of the constant that a plug-in exports. */
+#define ASHLAR_PLUGIN_SYMBOL "ashlar_plugin_v1"
+
+/* What a source can do; ashlar_source_info::can and the groups below. */
+/** Blocks of host memory, ready to use. */
+#define ASHLAR_CAN_BLOCKS (UINT64_C(1) << 0)
+/** Space, chunks and mappings: growable ranges. */
+#define ASHLAR_CAN_RANGES (UINT64_C(1) << 1)
+/** Copies, ordered on a stream. */
+#define ASHLAR_CAN_COPY (UINT64_C(1) << 2)
+/** Scattering descriptors, ordered on a stream. */
+#define ASHLAR_CAN_SCATTER (UINT64_C(1) << 3)
+/** Fences. */
+#define ASHLAR_CAN_FENCE (UINT64_C(1) << 4)
+/** Encoding tensor maps. */
+#define ASHLAR_CAN_ENCODE (UINT64_C(1) << 5)
+/** Handing chunks to other processes. */
+#define ASHLAR_CAN_EXPORT (UINT64_C(1) << 6)
+/** The host may read and write the memory (if access allows it). */
+#define ASHLAR_CAN_HOST_ACCESS (UINT64_C(1) << 7)
+
+/** What a location may do with memory. */
+enum ashlar_rights {
+    ASHLAR_RIGHTS_NONE = 0,
+    ASHLAR_RIGHTS_READ = 1,
+    ASHLAR_RIGHTS_READ_WRITE = 3
+};
+
+/** Rights of one location: a device, a NUMA node, this process. */
+struct ashlar_access {
+    /** A number of the source's: see its documentation. */
+    uint32_t location;
+    /** enum ashlar_rights. */
+    uint32_t rights;
+};
+
+/** One "key=value" of ashlar_source_open(). */
+struct ashlar_plugin_option {
+    const char *key;
+    const char *value;
+};
+
+/** What a source tells of itself when it is opened. */
+struct ashlar_plugin_info {
+    /** sizeof(struct ashlar_plugin_info), set by ashlar. */
+    size_t size;
+    /** ASHLAR_CAN_HOST_ACCESS, and what of the groups works here. */
+    uint64_t can;
+    /** Bytes; a power of two. What ranges are mapped in. */
+    size_t granule;
+    /** Bytes of memory that chunks can be made of; 0: unknown. */
+    uint64_t memory_bytes;
+    /** Locations are 0 to location_count - 1. */
+    uint32_t location_count;
+    /** The location that has access to a fresh mapping's memory by default. */
+    uint32_t home_location;
+    /** Sixteen bytes that name the device; the same in every process. */
+    uint8_t identity[16];
+    /** A few words, such as "NVIDIA H200". */
+    char description[64];
+};
+
+/** What ashlar offers a plug-in. Constant, for the life of the process. */
+struct ashlar_host {
+    uint32_t abi;
+    uint32_t struct_size;
+    /**
+     * Set the thread's last error and return its status: a sentence with the
+     * values, what would be right, and a driver's call, name and number.
+     *
+     * @param format  A constant of printf(3), with the directives %s %d %u %c
+     *                %p %zu %x %zx %lu %llu %lx %llx and %%.
+     */
+    enum ashlar_status (*fail)(enum ashlar_status status, const char *format,
+                               ...);
+    /** Say a line to the log callback. */
+    void (*log)(enum ashlar_log_level level, const char *format, ...);
+    /** Memory for the plug-in's records, zeroed; NULL: none left. */
+    void *(*alloc)(size_t bytes);
+    void (*free)(void *block);
+};
+
+/** What a chunk is made for. */
+struct ashlar_chunk_request {
+    /** sizeof(struct ashlar_chunk_request), set by ashlar. */
+    size_t size;
+    /** Bytes. */
+    uint64_t bytes;
+    /**
+     * Not 0: chunk_export() may be asked of it. Chunks of one group go to the
+     * same processes, and may share a descriptor; those of others must not.
+     */
+    uint64_t export_group;
+};
+
+/** A plug-in. See the rules above. */
+struct ashlar_plugin {
+    /** ASHLAR_PLUGIN_ABI; first for ever. */
+    uint32_t abi;
+    /** sizeof(struct ashlar_plugin) of whoever built it. */
+    uint32_t struct_size;
+    /** [a-z0-9_]+, as in the file's name. */
+    const char *name;
+    /** The plug-in's own version. */
+    const char *version;
+
+    /* --- required --------------------------------------------------------- */
+
+    /**
+     * Open a source. Unknown keys and bad values are ASHLAR_ERR_INVALID.
+     *
+     * @param host       Lives as long as the process.
+     * @param options    Borrowed for the call.
+     * @param info       Zeroed but for size; to be filled in.
+     * @param state_out  Handed to every other function.
+     */
+    enum ashlar_status (*open)(const struct ashlar_host *host,
+                               const struct ashlar_plugin_option *options,
+                               size_t option_count,
+                               struct ashlar_plugin_info *info,
+                               void **state_out);
+    /** Close it; nothing of it is in use any more. */
+    void (*close)(void *state);
+
+    /* --- ASHLAR_CAN_BLOCKS ------------------------------------------------- */
+
+    /** The bytes that block_alloc() would really give for so many; 0: none. */
+    size_t (*block_usable)(void *state, size_t bytes, size_t alignment);
+    /** Host memory at a multiple of alignment; NULL: none left, no error set. */
+    void *(*block_alloc)(void *state, size_t bytes, size_t alignment);
+    void (*block_free)(void *state, void *block, size_t bytes,
+                       size_t alignment);
+    /** Give the pages of a part of a block back; they read as zero then. */
+    void (*block_purge)(void *state, void *address, size_t bytes);
+    /** Ask for huge pages under a block; a wish. */
+    void (*block_prefer_huge)(void *state, void *block, size_t bytes);
+
+    /* --- ASHLAR_CAN_RANGES ------------------------------------------------- */
+
+    /**
+     * Reserve addresses.
+     *
+     * @param alignment    Bytes, a power of two, the granule at least.
+     * @param hint         Where the caller would like them; 0: anywhere. A
+     *                     hint that is not free may be refused with an error,
+     *                     or granted elsewhere.
+     * @param address_out  What was granted; written only on success.
+     *
+     * @return ASHLAR_ERR_NO_ADDRESS_SPACE when there are no such addresses.
+     */
+    enum ashlar_status (*reserve)(void *state, uint64_t bytes,
+                                  uint64_t alignment, uint64_t hint,
+                                  uint64_t *address_out);
+    /** Release exactly one reservation, in which nothing is mapped. */
+    enum ashlar_status (*release)(void *state, uint64_t address,
+                                  uint64_t bytes);
+
+    /** Make a chunk of memory, mapped nowhere. */
+    enum ashlar_status (*chunk_create)(
+        void *state, const struct ashlar_chunk_request *request,
+        uint64_t *chunk_out);
+    /** Destroy a chunk, which is mapped nowhere. */
+    enum ashlar_status (*chunk_destroy)(void *state, uint64_t chunk,
+                                        uint64_t bytes);
+
+    /**
+     * Map a whole chunk at reserved addresses where nothing is mapped. A chunk
+     * may be mapped in several places. Nobody has access yet.
+     */
+    enum ashlar_status (*map)(void *state, uint64_t address, uint64_t chunk,
+                              uint64_t bytes);
+    /** Unmap one or several whole neighbouring mappings. Waits for nothing. */
+    enum ashlar_status (*unmap)(void *state, uint64_t address, uint64_t bytes);
+    /** Set rights on one or several whole neighbouring mappings. */
+    enum ashlar_status (*allow)(void *state, uint64_t address, uint64_t bytes,
+                                const struct ashlar_access *access,
+                                size_t access_count);
+
+    /* --- ASHLAR_CAN_COPY --------------------------------------------------- */
+
+    /**
+     * Copy bytes from one address to another, either of which may be the
+     * host's, in the order of a stream's work.
+     *
+     * @param stream  The source's own; 0 for its default.
+     */
+    enum ashlar_status (*copy)(void *state, uint64_t to, uint64_t from,
+                               uint64_t bytes, uint64_t stream);
+
+    /* --- ASHLAR_CAN_SCATTER ------------------------------------------------ */
+
+    /** Load what scatter() needs, ahead of need. */
+    enum ashlar_status (*scatter_load)(void *state);
+    /**
+     * Write n descriptors of ASHLAR_TENSOR_MAP_BYTES each from staging to
+     * table + index * ASHLAR_TENSOR_MAP_BYTES, in the order of a stream's work.
+     *
+     * @param staging  Descriptors side by side, then n uint32_t indices; both
+     *                 readable by the device until the work is done.
+     */
+    enum ashlar_status (*scatter)(void *state, uint64_t table,
+                                  uint64_t staging, uint64_t indices,
+                                  uint32_t count, uint64_t stream);
+
+    /* --- ASHLAR_CAN_FENCE -------------------------------------------------- */
+
+    /**
+     * Make a fence that passes when the work queued on a stream so far is
+     * done. Makes nothing else wait, and disturbs no capture.
+     *
+     * @return ASHLAR_ERR_CAPTURE when the stream is being captured.
+     */
+    enum ashlar_status (*fence_record)(void *state, uint64_t stream,
+                                       uint64_t *fence_out);
+    /**
+     * A fence that passes when an event of the caller's has; the event stays
+     * the caller's, who keeps it until then.
+     */
+    enum ashlar_status (*fence_event)(void *state, uint64_t event,
+                                      uint64_t *fence_out);
+    /**
+     * Whether it has passed: ASHLAR_OK; ASHLAR_ERR_BUSY when not, and then no
+     * error is set; ASHLAR_ERR_CONTEXT_FAILED when it never will.
+     */
+    enum ashlar_status (*fence_query)(void *state, uint64_t fence);
+    /** Done with it, whether it has passed or not. */
+    void (*fence_drop)(void *state, uint64_t fence);
+
+    /* --- ASHLAR_CAN_ENCODE ------------------------------------------------- */
+
+    /** Encode one tensor map into ASHLAR_TENSOR_MAP_BYTES of host memory. */
+    enum ashlar_status (*encode)(void *state, const struct ashlar_spec *spec,
+                                 void *map_out);
+    /** Give an encoded map another address: the same bytes as encoding anew. */
+    enum ashlar_status (*encode_rebase)(void *state, void *map,
+                                        uint64_t address);
+
+    /* --- ASHLAR_CAN_EXPORT ------------------------------------------------- */
+
+    /**
+     * A file descriptor that stands for a chunk in another process; the
+     * caller's to close, and closed by exec.
+     *
+     * @param offset_out  Where in it the chunk starts, for chunk_import().
+     */
+    enum ashlar_status (*chunk_export)(void *state, uint64_t chunk,
+                                       uint64_t bytes, int *fd_out,
+                                       uint64_t *offset_out);
+    /** The chunk that a descriptor stands for; the caller keeps the latter. */
+    enum ashlar_status (*chunk_import)(void *state, int fd, uint64_t offset,
+                                       uint64_t bytes, uint64_t *chunk_out);
+};
+
+ASHLAR_END_DECLS
+
+#endif

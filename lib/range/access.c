@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* Rights: a list of the range's, on every chunk, whenever it was mapped. */
+#include "config.h"
+
+#include "base/error.h"
+#include "range/range.h"
+
+static enum ashlar_status check_rights(const struct ashlar_range *range,
+                                       uint32_t location, uint32_t rights)
+{
+    uint32_t count = range->source->info.location_count;
+
+    if (location >= count)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "location is %u; the source \"%s\" has %u, from 0 on",
+                         location, range->source->name, count);
+    if (rights == ASHLAR_RIGHTS_NONE || rights == ASHLAR_RIGHTS_READ ||
+        rights == ASHLAR_RIGHTS_READ_WRITE)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_INVALID,
+                     "rights are %u; give 0 (none), 1 (read) or 3 (read and "
+                     "write)",
+                     rights);
+}
+
+/* The entry of a location; NULL when the list has none. */
+static struct ashlar_access *find_location(const struct ashlar_range *range,
+                                           uint32_t location)
+{
+    struct ashlar_access *access = range->access.items;
+    uint32_t i;
+
+    for (i = 0; i < range->access.count; i++)
+        if (access[i].location == location)
+            return &access[i];
+    return NULL;
+}
+
+static void set_rights(struct ashlar_range *range,
+                       const struct ashlar_access *access)
+{
+    struct ashlar_access *entry = find_location(range, access->location);
+
+    if (entry != NULL)
+        entry->rights = access->rights;
+    else
+        vector_append(&range->access, access, sizeof(*access));
+}
+
+enum ashlar_status access_start(struct ashlar_range *range,
+                                const struct ashlar_range_options *options)
+{
+    struct ashlar_access home = {range->source->info.home_location,
+                                 ASHLAR_RIGHTS_READ_WRITE};
+    enum ashlar_status status = ASHLAR_OK;
+    size_t i;
+
+    if (options->access == NULL && options->access_count != 0)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "access is NULL, but access_count is %zu",
+                         options->access_count);
+    if (options->access_count > range->source->info.location_count)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "access_count is %zu; the source \"%s\" has %u "
+                         "locations",
+                         options->access_count, range->source->name,
+                         range->source->info.location_count);
+    for (i = 0; i < options->access_count && status == ASHLAR_OK; i++)
+        status = check_rights(range, options->access[i].location,
+                              options->access[i].rights);
+    if (status != ASHLAR_OK)
+        return status;
+    if (vector_make_room(&range->access,
+                         (uint32_t)options->access_count + 1, sizeof(home)) !=
+        0)
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for the list of rights");
+    set_rights(range, &home);
+    for (i = 0; i < options->access_count; i++)
+        set_rights(range, &options->access[i]);
+    return ASHLAR_OK;
+}
+
+/* A place where chunks are mapped: the range's own, or one left behind. */
+struct place {
+    uint64_t base;
+    const struct vector *chunks;
+};
+
+static struct place place_at(const struct ashlar_range *range, uint32_t i)
+{
+    const struct range_old *olds = range->olds.items;
+
+    if (i < range->olds.count)
+        return (struct place){olds[i].base, &olds[i].chunks};
+    return (struct place){range->base, &range->chunks};
+}
+
+/* The stretch of neighbouring chunks from chunk i on; returns its end. */
+static uint32_t stretch_from(const struct place *place, uint32_t i,
+                             uint64_t *bytes_out)
+{
+    const struct range_chunk *chunks = place->chunks->items;
+    uint64_t end = chunks[i].offset;
+
+    *bytes_out = 0;
+    for (; i < place->chunks->count && chunks[i].offset == end; i++) {
+        end += chunks[i].bytes;
+        *bytes_out += chunks[i].bytes;
+    }
+    return i;
+}
+
+/*
+ * Set rights on the first `limit` stretches of all places; *done_out says on
+ * how many they were set.
+ */
+static enum ashlar_status apply(struct ashlar_range *range,
+                                const struct ashlar_access *access,
+                                uint64_t limit, uint64_t *done_out)
+{
+    struct ashlar_source *source = range->source;
+    enum ashlar_status status = ASHLAR_OK;
+    const struct range_chunk *chunks;
+    struct place place;
+    uint64_t bytes;
+    uint32_t next;
+    uint32_t p;
+    uint32_t i;
+
+    *done_out = 0;
+    for (p = 0; p <= range->olds.count && status == ASHLAR_OK; p++) {
+        place = place_at(range, p);
+        chunks = place.chunks->items;
+        for (i = 0; i < place.chunks->count && *done_out < limit; i = next) {
+            next = stretch_from(&place, i, &bytes);
+            status = source->ops.allow(source->state,
+                                       place.base + chunks[i].offset, bytes,
+                                       access, 1);
+            if (status != ASHLAR_OK)
+                break;
+            ++*done_out;
+        }
+    }
+    return status;
+}
+
+/* The lock is held. */
+static enum ashlar_status allow(struct ashlar_range *range,
+                                const struct ashlar_access *access)
+{
+    struct ashlar_access *entry = find_location(range, access->location);
+    struct ashlar_access before = {access->location, ASHLAR_RIGHTS_NONE};
+    enum ashlar_status status;
+    struct error error;
+    uint64_t done;
+
+    if (entry != NULL)
+        before = *entry;
+    if (vector_make_room(&range->access, 1, sizeof(*access)) != 0)
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for the list of rights");
+    status = apply(range, access, UINT64_MAX, &done);
+    if (status == ASHLAR_OK) {
+        set_rights(range, access);
+        return ASHLAR_OK;
+    }
+    error_copy(&error);
+    (void)apply(range, &before, done, &done);
+    error_restore(&error);
+    return status;
+}
+
+enum ashlar_status ashlar_range_allow(struct ashlar_range *range,
+                                      uint32_t location,
+                                      enum ashlar_rights rights)
+{
+    struct ashlar_access access = {location, (uint32_t)rights};
+    enum ashlar_status status = range_check(range, "ashlar_range_allow()");
+
+    if (status == ASHLAR_OK)
+        status = check_rights(range, location, (uint32_t)rights);
+    if (status != ASHLAR_OK)
+        return status;
+    lock_take(&range->lock);
+    status = allow(range, &access);
+    lock_give(&range->lock);
+    return status;
+}

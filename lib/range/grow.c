@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* Growing: commit, prepare, and the three ways of grow_to. */
+#include "config.h"
+
+#include "base/align.h"
+#include "base/error.h"
+#include "range/range.h"
+#include "range/transaction.h"
+
+/* No address of any machine we know has more bits. */
+#define TOTAL_MAX (UINT64_C(1) << 56)
+
+/* A stretch that is being given memory, and what it gets. */
+struct filling {
+    struct transaction transaction;
+    struct vector fresh;     /* struct range_chunk: mapped, in no record yet */
+    uint32_t prepared_taken; /* of range->prepared, from the first on */
+    uint64_t end;            /* offset behind what was mapped */
+};
+
+/* --- filling a stretch ---------------------------------------------------- */
+
+/* How many chunks a stretch takes, prepared ones first if it may have them. */
+static uint32_t pieces_for(const struct ashlar_range *range, uint64_t bytes,
+                           bool prepared)
+{
+    const struct range_chunk *chunks = range->prepared.items;
+    uint32_t count = 0;
+
+    while (prepared && count < range->prepared.count && bytes != 0) {
+        bytes -= chunks[count].bytes < bytes ? chunks[count].bytes : bytes;
+        count++;
+    }
+    if (bytes == 0)
+        return count;
+    if (range->chunk_max == 0)
+        return count + 1;
+    return count + (uint32_t)((bytes + range->chunk_max - 1) /
+                              range->chunk_max);
+}
+
+static enum ashlar_status filling_begin(struct filling *filling,
+                                        struct ashlar_range *range,
+                                        uint32_t pieces, uint32_t other_steps)
+{
+    *filling = (struct filling){.prepared_taken = 0};
+    if (vector_make_room(&filling->fresh, pieces, sizeof(struct range_chunk)) !=
+            0 ||
+        vector_make_room(&range->chunks, pieces, sizeof(struct range_chunk)) !=
+            0) {
+        vector_free(&filling->fresh);
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for the records of %lu chunks",
+                         (unsigned long)pieces);
+    }
+    if (transaction_begin(&filling->transaction, range,
+                          2 * pieces + other_steps) == ASHLAR_OK)
+        return ASHLAR_OK;
+    vector_free(&filling->fresh);
+    return ASHLAR_ERR_NO_MEMORY;
+}
+
+/* The next chunk of a stretch: one prepared, or a new one. */
+static enum ashlar_status next_chunk(struct filling *filling, bool prepared,
+                                     uint64_t bytes,
+                                     struct range_chunk *chunk_out)
+{
+    struct ashlar_range *range = filling->transaction.range;
+    const struct range_chunk *ready = range->prepared.items;
+
+    if (prepared && filling->prepared_taken < range->prepared.count) {
+        *chunk_out = ready[filling->prepared_taken++];
+        return ASHLAR_OK;
+    }
+    if (range->chunk_max != 0 && bytes > range->chunk_max)
+        bytes = range->chunk_max;
+    chunk_out->bytes = bytes;
+    return transaction_create(&filling->transaction, bytes, &chunk_out->handle);
+}
+
+/* Map chunks from offset `from` to `to`, or a prepared chunk's end behind it. */
+static enum ashlar_status fill(struct filling *filling, uint64_t base,
+                               uint64_t from, uint64_t to, bool prepared)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    struct range_chunk chunk;
+    uint64_t at = from;
+
+    while (at < to && status == ASHLAR_OK) {
+        status = next_chunk(filling, prepared, to - at, &chunk);
+        if (status == ASHLAR_OK)
+            status = transaction_map(&filling->transaction, base + at,
+                                     chunk.handle, chunk.bytes);
+        if (status != ASHLAR_OK)
+            return status;
+        chunk.offset = at;
+        vector_append(&filling->fresh, &chunk, sizeof(chunk));
+        at += chunk.bytes;
+    }
+    filling->end = at;
+    if (at == from)
+        return ASHLAR_OK;
+    return transaction_allow(&filling->transaction, base + from, at - from);
+}
+
+/* Everything stands: the chunks are the range's. */
+static void filling_commit(struct filling *filling)
+{
+    struct ashlar_range *range = filling->transaction.range;
+    const struct range_chunk *fresh = filling->fresh.items;
+    uint64_t prepared = 0;
+    uint32_t i;
+
+    for (i = 0; i < filling->fresh.count; i++) {
+        vector_insert(&range->chunks, range_chunk_at(range, fresh[i].offset),
+                      &fresh[i], sizeof(fresh[i]));
+        range->committed += fresh[i].bytes;
+    }
+    for (i = 0; i < filling->prepared_taken; i++)
+        prepared += ((struct range_chunk *)range->prepared.items)[i].bytes;
+    vector_remove(&range->prepared, 0, filling->prepared_taken,
+                  sizeof(struct range_chunk));
+    range->prepared_bytes -= prepared;
+    range->epoch += filling->fresh.count != 0;
+    transaction_commit(&filling->transaction);
+    vector_free(&filling->fresh);
+}
+
+/* Undo; if memory is short, say what waits. */
+static enum ashlar_status filling_abort(struct filling *filling,
+                                        enum ashlar_status status)
+{
+    struct ashlar_source *source = filling->transaction.range->source;
+    struct error error;
+    char sentence[ERROR_MESSAGE_BYTES];
+
+    transaction_abort(&filling->transaction);
+    vector_free(&filling->fresh);
+    if (status == ASHLAR_OK || retire_bytes(source) == 0)
+        return status;
+    error_copy(&error);
+    (void)error_format(&error, sentence, sizeof(sentence));
+    return error_set(status, "%s; %lu retired bytes wait for their fences",
+                     sentence, (unsigned long)retire_bytes(source));
+}
+
+/* --- the three ways ------------------------------------------------------- */
+
+/* Up to `need` within what is reserved. used stays. */
+static enum ashlar_status grow_in_place(struct ashlar_range *range,
+                                        uint64_t need, uint32_t *calls)
+{
+    struct filling filling;
+    enum ashlar_status status;
+    uint64_t from = range->frontier;
+
+    status = filling_begin(&filling, range,
+                           pieces_for(range, need - from, true), 0);
+    if (status != ASHLAR_OK)
+        return status;
+    status = fill(&filling, range->base, from, need, true);
+    *calls += filling.transaction.calls;
+    if (status != ASHLAR_OK)
+        return filling_abort(&filling, status);
+    range->frontier = filling.end;
+    filling_commit(&filling);
+    return ASHLAR_OK;
+}
+
+/*
+ * Reserve the neighbouring addresses and grow into them. *adjacent_out says
+ * whether they were granted; when not, nothing has happened.
+ */
+static enum ashlar_status grow_adjacent(struct ashlar_range *range,
+                                        uint64_t need, uint32_t *calls,
+                                        bool *adjacent_out)
+{
+    struct range_space space = {range->base + range->reserved,
+                                need - range->reserved};
+    struct filling filling;
+    struct error before;
+    enum ashlar_status status;
+    uint64_t granted = 0;
+
+    *adjacent_out = true;
+    if (vector_make_room(&range->spaces, 1, sizeof(space)) != 0)
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for the record of a reservation");
+    status = filling_begin(
+        &filling, range, pieces_for(range, need - range->frontier, true), 2);
+    if (status != ASHLAR_OK)
+        return status;
+    error_copy(&before);
+    status = transaction_reserve(&filling.transaction, space.bytes,
+                                 space.address, &granted);
+    /* Both are numbers: what was asked for, and what the driver granted. */
+    *adjacent_out = status == ASHLAR_OK && granted == space.address;
+    if (!*adjacent_out) {
+        if (status == ASHLAR_OK)
+            transaction_give_up_space(&filling.transaction);
+        *calls += filling.transaction.calls;
+        error_restore(&before);
+        return filling_abort(&filling, ASHLAR_OK);
+    }
+    status = fill(&filling, range->base, range->frontier, need, true);
+    *calls += filling.transaction.calls;
+    if (status != ASHLAR_OK)
+        return filling_abort(&filling, status);
+    vector_append(&range->spaces, &space, sizeof(space));
+    range->reserved += space.bytes;
+    table_extend(range->base, range->reserved);
+    range->frontier = filling.end;
+    filling_commit(&filling);
+    return ASHLAR_OK;
+}
+
+/* What a move needs in memory, made before it starts. */
+struct move {
+    struct filling filling;
+    struct range_old old;  /* to be: the range as it is */
+    struct vector spaces;  /* of the new place */
+    uint64_t base;
+    uint64_t reserved;
+};
+
+static enum ashlar_status move_begin(struct move *move,
+                                     struct ashlar_range *range, uint64_t need)
+{
+    uint32_t pieces = pieces_for(range, need - range->frontier, true);
+    bool room;
+
+    *move = (struct move){.base = 0};
+    room = vector_make_room(&range->olds, 1, sizeof(move->old)) == 0 &&
+           vector_make_room(&move->spaces, 1, sizeof(struct range_space)) ==
+               0 &&
+           vector_make_room(&move->old.chunks, range->chunks.count + 1,
+                            sizeof(struct range_chunk)) == 0;
+    if (room && filling_begin(&move->filling, range, pieces,
+                              range->chunks.count + 1) == ASHLAR_OK)
+        return ASHLAR_OK;
+    vector_free(&move->spaces);
+    vector_free(&move->old.chunks);
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory for the records of a move");
+}
+
+/* Twice the room, so that the next grow need not move; else what is needed. */
+static enum ashlar_status move_reserve(struct move *move,
+                                       struct ashlar_range *range,
+                                       uint64_t need)
+{
+    struct transaction *transaction = &move->filling.transaction;
+    struct range_space space;
+    enum ashlar_status status = ASHLAR_ERR_NO_ADDRESS_SPACE;
+
+    space.bytes = max_size(need, range->reserved * 2);
+    if (space.bytes > need)
+        status = transaction_reserve(transaction, space.bytes, 0,
+                                     &space.address);
+    if (status != ASHLAR_OK) {
+        space.bytes = need;
+        status = transaction_reserve(transaction, need, 0, &space.address);
+    }
+    if (status != ASHLAR_OK)
+        return status;
+    move->base = space.address;
+    move->reserved = space.bytes;
+    vector_append(&move->spaces, &space, sizeof(space));
+    return ASHLAR_OK;
+}
+
+/* Map the chunks there are a second time, with their rights. */
+static enum ashlar_status move_map(struct move *move,
+                                   const struct ashlar_range *range)
+{
+    struct transaction *transaction = &move->filling.transaction;
+    const struct range_chunk *chunks = range->chunks.items;
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t begin;
+    uint64_t end;
+    uint32_t i = 0;
+
+    while (i < range->chunks.count && status == ASHLAR_OK) {
+        begin = chunks[i].offset;
+        end = begin;
+        while (i < range->chunks.count && chunks[i].offset == end &&
+               status == ASHLAR_OK) {
+            status = transaction_map(transaction, move->base + end,
+                                     chunks[i].handle, chunks[i].bytes);
+            end += chunks[i].bytes;
+            i++;
+        }
+        if (status == ASHLAR_OK)
+            status = transaction_allow(transaction, move->base + begin,
+                                       end - begin);
+    }
+    return status;
+}
+
+/* The old place is left behind as it is; its ghosts stay there. */
+static void move_commit(struct move *move, struct ashlar_range *range)
+{
+    struct range_ghost *ghosts = range->ghosts.items;
+    uint32_t i;
+
+    memcpy(move->old.chunks.items, range->chunks.items,
+           range->chunks.count * sizeof(struct range_chunk));
+    move->old.chunks.count = range->chunks.count;
+    move->old.base = range->base;
+    move->old.reserved = range->reserved;
+    move->old.mapped_bytes = range->committed;
+    move->old.spaces = range->spaces;
+    vector_append(&range->olds, &move->old, sizeof(move->old));
+    for (i = 0; i < range->ghosts.count; i++)
+        retire_item_drop(ghosts[i].item);
+    range->ghosts.count = 0;
+    range->spaces = move->spaces;
+    range->base = move->base;
+    range->reserved = move->reserved;
+    range->frontier = move->filling.end;
+    filling_commit(&move->filling);
+}
+
+static enum ashlar_status grow_moved(struct ashlar_range *range, uint64_t need,
+                                     uint32_t *calls)
+{
+    enum ashlar_status status;
+    struct move move;
+
+    status = move_begin(&move, range, need);
+    if (status != ASHLAR_OK)
+        return status;
+    status = move_reserve(&move, range, need);
+    if (status == ASHLAR_OK)
+        status = move_map(&move, range);
+    if (status == ASHLAR_OK)
+        status = fill(&move.filling, move.base, range->frontier, need, true);
+    if (status == ASHLAR_OK &&
+        table_enter(range, move.base, move.reserved) != 0)
+        status = error_set(ASHLAR_ERR_NO_MEMORY,
+                           "no host memory for the table of ranges");
+    *calls += move.filling.transaction.calls;
+    if (status != ASHLAR_OK) {
+        vector_free(&move.spaces);
+        vector_free(&move.old.chunks);
+        return filling_abort(&move.filling, status);
+    }
+    move_commit(&move, range);
+    return ASHLAR_OK;
+}
+
+/* --- the verbs ------------------------------------------------------------ */
+
+static enum ashlar_status no_room(const struct ashlar_range *range,
+                                  uint64_t total)
+{
+    return error_set(ASHLAR_ERR_NO_ROOM,
+                     "the range at 0x%lx cannot grow to %lu bytes: %lu are "
+                     "reserved, the addresses behind them are not free, and it "
+                     "may not move; reserve more, or set "
+                     "ASHLAR_RANGE_MAY_MOVE",
+                     (unsigned long)range->base, (unsigned long)total,
+                     (unsigned long)range->reserved);
+}
+
+/* Refuse to map where something retired may still be. */
+static enum ashlar_status check_ghosts(struct ashlar_range *range,
+                                       uint64_t from, uint64_t bytes)
+{
+    range_collect(range);
+    if (!range_haunted(range, from, bytes))
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_BUSY,
+                     "the addresses from 0x%lx on are still mapped: %lu "
+                     "retired bytes wait for their fences; see "
+                     "ashlar_source_drain()",
+                     (unsigned long)(range->base + from),
+                     (unsigned long)retire_bytes(range->source));
+}
+
+static enum ashlar_status grow(struct ashlar_range *range, uint64_t total,
+                               struct ashlar_range_result *facts)
+{
+    uint64_t need = align_up(total, range->granule);
+    enum ashlar_status status;
+    bool adjacent;
+
+    facts->path = ASHLAR_RANGE_PATH_NONE;
+    if (need <= range->frontier)
+        return ASHLAR_OK;
+    facts->path = ASHLAR_RANGE_PATH_IN_RESERVATION;
+    status = check_ghosts(range, range->frontier, need - range->frontier);
+    if (status != ASHLAR_OK)
+        return status;
+    if (need <= range->reserved)
+        return grow_in_place(range, need, &facts->source_calls);
+    facts->path = ASHLAR_RANGE_PATH_ADJACENT;
+    status = grow_adjacent(range, need, &facts->source_calls, &adjacent);
+    if (status != ASHLAR_OK || adjacent)
+        return status;
+    facts->path = ASHLAR_RANGE_PATH_MOVED;
+    if (!range->may_move)
+        return no_room(range, total);
+    return grow_moved(range, need, &facts->source_calls);
+}
+
+static enum ashlar_status check_total(uint64_t total)
+{
+    if (total != 0 && total <= TOTAL_MAX)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_INVALID,
+                     "total is %lu bytes; give 1 to %lu",
+                     (unsigned long)total, (unsigned long)TOTAL_MAX);
+}
+
+enum ashlar_status ashlar_range_grow_to(struct ashlar_range *range,
+                                        uint64_t total,
+                                        struct ashlar_range_result *result)
+{
+    struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
+    enum ashlar_status status = range_check(range, "ashlar_range_grow_to()");
+
+    if (status == ASHLAR_OK)
+        status = check_total(total);
+    if (status == ASHLAR_OK)
+        status = range_result_check(result);
+    if (status != ASHLAR_OK)
+        return status;
+    lock_take(&range->lock);
+    facts.old_base = range->base;
+    if (total > range->used)
+        status = grow(range, total, &facts);
+    if (status == ASHLAR_OK) {
+        range->used = max_size(range->used, total);
+        range->grows[facts.path]++;
+        range_result(range, &facts, result);
+    }
+    lock_give(&range->lock);
+    return status;
+}
+
+/* Chunks ahead of need: created only. */
+static enum ashlar_status prepare_chunks(struct ashlar_range *range,
+                                         uint64_t bytes)
+{
+    uint32_t pieces = pieces_for(range, bytes, false);
+    struct range_chunk chunk = {0, 0, 0};
+    struct filling filling;
+    enum ashlar_status status;
+
+    if (vector_make_room(&range->prepared, pieces, sizeof(chunk)) != 0)
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for the records of %lu chunks",
+                         (unsigned long)pieces);
+    status = filling_begin(&filling, range, pieces, 0);
+    while (bytes != 0 && status == ASHLAR_OK) {
+        status = next_chunk(&filling, false, bytes, &chunk);
+        if (status != ASHLAR_OK)
+            return filling_abort(&filling, status);
+        vector_append(&filling.fresh, &chunk, sizeof(chunk));
+        bytes -= chunk.bytes;
+    }
+    if (status != ASHLAR_OK)
+        return status;
+    for (; filling.fresh.count != 0; filling.fresh.count--) {
+        chunk = ((struct range_chunk *)
+                     filling.fresh.items)[filling.fresh.count - 1];
+        vector_append(&range->prepared, &chunk, sizeof(chunk));
+        range->prepared_bytes += chunk.bytes;
+    }
+    filling_commit(&filling);
+    return ASHLAR_OK;
+}
+
+static enum ashlar_status prepare(struct ashlar_range *range, uint64_t total,
+                                  enum ashlar_range_depth depth)
+{
+    uint64_t need = align_up(total, range->granule);
+    uint64_t ahead = range->frontier;
+    enum ashlar_status status;
+    uint32_t calls = 0;
+
+    if (need > range->reserved)
+        return no_room(range, total);
+    if (depth == ASHLAR_RANGE_CREATED)
+        ahead += range->prepared_bytes;
+    if (need <= ahead)
+        return ASHLAR_OK;
+    if (depth == ASHLAR_RANGE_CREATED) {
+        range_collect(range);
+        return prepare_chunks(range, need - ahead);
+    }
+    status = check_ghosts(range, ahead, need - ahead);
+    return status != ASHLAR_OK ? status : grow_in_place(range, need, &calls);
+}
+
+enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
+                                        uint64_t total,
+                                        enum ashlar_range_depth depth)
+{
+    enum ashlar_status status = range_check(range, "ashlar_range_prepare()");
+
+    if (status == ASHLAR_OK)
+        status = check_total(total);
+    if (status != ASHLAR_OK)
+        return status;
+    if (depth != ASHLAR_RANGE_CREATED && depth != ASHLAR_RANGE_MAPPED)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "depth is %d; give ASHLAR_RANGE_CREATED (%d) or "
+                         "ASHLAR_RANGE_MAPPED (%d)",
+                         (int)depth, ASHLAR_RANGE_CREATED,
+                         ASHLAR_RANGE_MAPPED);
+    lock_take(&range->lock);
+    status = prepare(range, total, depth);
+    lock_give(&range->lock);
+    return status;
+}
+
+/* --- commit: memory for holes --------------------------------------------- */
+
+/* The next hole in [from, to): *begin_out == to when there is none. */
+static void next_hole(const struct ashlar_range *range, uint64_t from,
+                      uint64_t to, uint64_t *begin_out, uint64_t *end_out)
+{
+    const struct range_chunk *chunks = range->chunks.items;
+    uint32_t i = range_chunk_at(range, from);
+
+    if (i != 0 && chunks[i - 1].offset + chunks[i - 1].bytes > from)
+        from = chunks[i - 1].offset + chunks[i - 1].bytes;
+    for (; i < range->chunks.count && chunks[i].offset == from; i++)
+        from += chunks[i].bytes;
+    *begin_out = from < to ? from : to;
+    *end_out = i < range->chunks.count && chunks[i].offset < to
+                   ? chunks[i].offset
+                   : to;
+}
+
+static uint32_t pieces_for_holes(const struct ashlar_range *range,
+                                 uint64_t from, uint64_t to)
+{
+    uint32_t pieces = 0;
+    uint64_t begin;
+    uint64_t end;
+
+    for (next_hole(range, from, to, &begin, &end); begin < to;
+         next_hole(range, end, to, &begin, &end))
+        pieces += pieces_for(range, end - begin, false);
+    return pieces;
+}
+
+static enum ashlar_status commit(struct ashlar_range *range, uint64_t from,
+                                 uint64_t to, uint32_t *calls)
+{
+    uint32_t pieces = pieces_for_holes(range, from, to);
+    enum ashlar_status status;
+    struct filling filling;
+    uint64_t begin;
+    uint64_t end;
+
+    if (pieces == 0)
+        return ASHLAR_OK;
+    status = check_ghosts(range, from, to - from);
+    if (status == ASHLAR_OK)
+        status = filling_begin(&filling, range, pieces, 0);
+    if (status != ASHLAR_OK)
+        return status;
+    for (next_hole(range, from, to, &begin, &end);
+         begin < to && status == ASHLAR_OK;
+         next_hole(range, end, to, &begin, &end))
+        status = fill(&filling, range->base, begin, end, false);
+    *calls += filling.transaction.calls;
+    if (status != ASHLAR_OK)
+        return filling_abort(&filling, status);
+    filling_commit(&filling);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status ashlar_range_commit(struct ashlar_range *range,
+                                       uint64_t offset, uint64_t bytes,
+                                       struct ashlar_range_result *result)
+{
+    struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
+    enum ashlar_status status = range_check(range, "ashlar_range_commit()");
+
+    if (status == ASHLAR_OK)
+        status = range_result_check(result);
+    if (status != ASHLAR_OK)
+        return status;
+    lock_take(&range->lock);
+    facts.old_base = range->base;
+    status = range_check_part(range, offset, bytes);
+    if (status == ASHLAR_OK)
+        status = commit(range, align_down(offset, range->granule),
+                        align_up(offset + bytes, range->granule),
+                        &facts.source_calls);
+    if (status == ASHLAR_OK)
+        range_result(range, &facts, result);
+    lock_give(&range->lock);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * The range's record, and how the files of this floor hang together.
+ *
+ *     range.c    create, destroy, query      ┐
+ *     grow.c     grow, prepare, commit        ├─> transaction.c ─> source ops
+ *     release.c  shrink, decommit, retire_old ┘        └─> source/retire.c
+ *     access.c   rights         table.c  from an address to its range
+ *     fence.c    the caller's fences, recorded
+ *
+ *     base                     frontier        reserved
+ *      [chunk][chunk][ hole ][chunk]...........]      spaces: 1 or more
+ *      used <= frontier; between used and frontier there is no hole
+ *
+ * Invariants, while no verb runs:
+ *   - chunks are sorted by offset and do not overlap; each is mapped at base +
+ *     offset, with the rights of `access`, and at the same offset of each place
+ *     in `olds` that lists it;
+ *   - spaces are neighbours: together they are [base, base + reserved);
+ *   - committed is the sum of the chunks' bytes, prepared_bytes that of
+ *     prepared;
+ *   - a ghost is a stretch whose chunk was retired and may still be mapped:
+ *     nothing is mapped over it until its item says that it is not;
+ *   - what a failed verb could not undo lies in the source's retire list, under
+ *     this range's name, and nowhere else.
+ *
+ * One lock for a range, held across calls into the source. Above it: nothing.
+ * Below it: the source's retire list, the table.
+ */
+#ifndef ASHLAR_RANGE_RANGE_H
+#define ASHLAR_RANGE_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ashlar/range.h>
+
+#include "base/lock.h"
+#include "range/vector.h"
+#include "source/source.h"
+
+struct range_chunk {
+    uint64_t offset; /* from base; meaningless while prepared */
+    uint64_t bytes;
+    uint64_t handle;
+};
+
+struct range_space {
+    uint64_t address;
+    uint64_t bytes;
+};
+
+/* What a move left behind. */
+struct range_old {
+    uint64_t base;
+    uint64_t reserved;
+    uint64_t mapped_bytes;
+    struct vector chunks; /* struct range_chunk, as they are mapped there */
+    struct vector spaces; /* struct range_space */
+};
+
+struct range_ghost {
+    uint64_t offset;
+    uint64_t bytes;
+    struct retire_item *item; /* a reference */
+};
+
+struct ashlar_range {
+    struct lock lock;
+    struct ashlar_source *source; /* held */
+    uint64_t granule;
+    uint64_t alignment;
+    uint64_t chunk_max; /* 0: no bound */
+    uint64_t keep_bytes;
+    uint64_t export_group; /* 0: not exported */
+    bool may_move;
+
+    uint64_t base;
+    uint64_t reserved;
+    uint64_t used;
+    uint64_t frontier;
+    uint64_t committed;
+    uint64_t prepared_bytes;
+    struct vector spaces;   /* struct range_space */
+    struct vector chunks;   /* struct range_chunk */
+    struct vector prepared; /* struct range_chunk */
+    struct vector access;   /* struct ashlar_access */
+    struct vector ghosts;   /* struct range_ghost */
+    struct vector olds;     /* struct range_old */
+    uint64_t epoch;
+    uint64_t grows[4];
+    unsigned holders; /* pools that stand on it; atomic */
+};
+
+/** Refuse NULL, and the parent's ranges in a child of fork(2). */
+enum ashlar_status range_check(struct ashlar_range *range, const char *call);
+
+/** Forget ghosts that are gone; true when one is left in a stretch. */
+bool range_haunted(struct ashlar_range *range, uint64_t offset, uint64_t bytes);
+
+/** Refuse a result without its size, before anything is done. */
+enum ashlar_status range_result_check(const struct ashlar_range_result *result);
+
+/** Fill in a verb's result, which was checked and may be NULL. */
+void range_result(const struct ashlar_range *range,
+                  struct ashlar_range_result *facts,
+                  struct ashlar_range_result *result);
+
+/** Refuse a part that is not all used. The lock is held. */
+enum ashlar_status range_check_part(const struct ashlar_range *range,
+                                    uint64_t offset, uint64_t bytes);
+
+/** Where the first chunk at or behind an offset stands. */
+uint32_t range_chunk_at(const struct ashlar_range *range, uint64_t offset);
+
+/** Collect what waits, before memory or addresses are asked for. */
+static inline void range_collect(struct ashlar_range *range)
+{
+    if (!retire_is_empty(&range->source->retire))
+        (void)retire_collect(range->source);
+}
+
+/** Keep the caller's options' rights, and the home location's. */
+enum ashlar_status access_start(struct ashlar_range *range,
+                                const struct ashlar_range_options *options);
+
+/** The most fences that a verb takes. */
+#define FENCES_MOST 64
+
+/** Refuse no fences, and too many. */
+enum ashlar_status fences_check(const struct ashlar_fence *fences, size_t n,
+                                const char *call);
+
+/** Record fences into an item that has room; what was, the item drops. */
+enum ashlar_status fences_record(struct ashlar_range *range,
+                                 const struct ashlar_fence *fences, size_t n,
+                                 struct retire_item *item);
+
+/**
+ * The table that ashlar_range_find() looks in. Entering needs memory: 0, or -1.
+ * Extending does not.
+ */
+int table_enter(struct ashlar_range *range, uint64_t base, uint64_t bytes);
+void table_extend(uint64_t base, uint64_t bytes);
+void table_leave(uint64_t base);
+
+/** Take part in forks. 0, or -1. */
+int table_start(void);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* Giving back: shrink, decommit, what a move left behind, and the end. */
+#include "config.h"
+
+#include "base/align.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "range/range.h"
+
+static enum ashlar_status no_records(void)
+{
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory to note what is to be taken away");
+}
+
+/* Add the unmapping of some chunks at a place: one step a stretch. */
+static void add_unmaps(struct retire_item *item, uint64_t base,
+                       const struct range_chunk *chunks, uint32_t count)
+{
+    uint64_t begin;
+    uint64_t end;
+    uint32_t i = 0;
+
+    while (i < count) {
+        begin = chunks[i].offset;
+        for (end = begin; i < count && chunks[i].offset == end; i++)
+            end += chunks[i].bytes;
+        retire_item_add(item, RETIRE_UNMAP, base + begin, end - begin);
+    }
+}
+
+static void add_destroys(struct retire_item *item,
+                         const struct range_chunk *chunks, uint32_t count)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++)
+        retire_item_add(item, RETIRE_DESTROY, chunks[i].handle,
+                        chunks[i].bytes);
+}
+
+static void add_releases(struct retire_item *item, const struct vector *spaces)
+{
+    const struct range_space *space = spaces->items;
+    uint32_t i;
+
+    for (i = 0; i < spaces->count; i++)
+        retire_item_add(item, RETIRE_RELEASE, space[i].address, space[i].bytes);
+}
+
+/* --- some chunks ---------------------------------------------------------- */
+
+/* Where chunks were is haunted until their item has unmapped them. */
+static void raise_ghost(struct ashlar_range *range,
+                        const struct range_chunk *chunk,
+                        struct retire_item *item)
+{
+    struct range_ghost ghost = {chunk->offset, chunk->bytes, item};
+
+    __atomic_fetch_add(&item->references, 1, __ATOMIC_RELAXED);
+    vector_append(&range->ghosts, &ghost, sizeof(ghost));
+}
+
+/* Retire the chunks from the i-th on, `count` of them. The lock is held. */
+static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
+                                        uint32_t count,
+                                        const struct ashlar_fence *fences,
+                                        size_t n, uint64_t *released_out)
+{
+    struct range_chunk *chunks = (struct range_chunk *)range->chunks.items + i;
+    struct retire_item *item;
+    enum ashlar_status status;
+    uint32_t k;
+
+    *released_out = 0;
+    if (count == 0)
+        return ASHLAR_OK;
+    item = retire_item_create(range, 2 * count, (uint32_t)n);
+    if (item == NULL || vector_make_room(&range->ghosts, count,
+                                         sizeof(struct range_ghost)) != 0) {
+        if (item != NULL)
+            retire_item_drop(item);
+        return no_records();
+    }
+    status = fences_record(range, fences, n, item);
+    if (status != ASHLAR_OK) {
+        retire_item_drop(item);
+        return status;
+    }
+    add_unmaps(item, range->base, chunks, count);
+    add_destroys(item, chunks, count);
+    for (k = 0; k < count; k++) {
+        raise_ghost(range, &chunks[k], item);
+        *released_out += chunks[k].bytes;
+    }
+    range->committed -= *released_out;
+    range->epoch++;
+    vector_remove(&range->chunks, i, count, sizeof(struct range_chunk));
+    retire_item_queue(range->source, item);
+    (void)range_haunted(range, 0, 0);
+    return ASHLAR_OK;
+}
+
+static enum ashlar_status check_not_moved(const struct ashlar_range *range)
+{
+    const struct range_old *old = range->olds.items;
+
+    if (range->olds.count == 0)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_BUSY,
+                     "the range moved from 0x%lx, where its chunks are still "
+                     "mapped; call ashlar_range_retire_old() first",
+                     (unsigned long)old->base);
+}
+
+/*
+ * Where a shrink cuts: behind the chunk that `keep` reaches into, or at the
+ * first hole behind `used`, so that what stays has no hole ahead of it.
+ */
+static uint32_t first_to_go(const struct ashlar_range *range, uint64_t used,
+                            uint64_t keep, uint64_t *frontier_out)
+{
+    const struct range_chunk *chunks = range->chunks.items;
+    uint32_t i = range_chunk_at(range, used);
+    uint64_t end = used;
+
+    if (i != 0 && chunks[i - 1].offset + chunks[i - 1].bytes > used)
+        end = chunks[i - 1].offset + chunks[i - 1].bytes;
+    while (i < range->chunks.count && chunks[i].offset == end && end < keep)
+        end += chunks[i++].bytes;
+    *frontier_out = end;
+    return i;
+}
+
+static enum ashlar_status shrink(struct ashlar_range *range, uint64_t total,
+                                 const struct ashlar_fence *fences, size_t n,
+                                 uint64_t *released_out)
+{
+    uint64_t used = align_up(total, range->granule);
+    enum ashlar_status status = check_not_moved(range);
+    uint64_t frontier;
+    uint64_t keep;
+    uint32_t i;
+
+    if (status != ASHLAR_OK)
+        return status;
+    if (total > range->used)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "total is %lu bytes, above the %lu that are used; a "
+                         "range grows by ashlar_range_grow_to()",
+                         (unsigned long)total, (unsigned long)range->used);
+    if (!add_size(used, range->keep_bytes, &keep))
+        keep = UINT64_MAX;
+    i = first_to_go(range, used, keep, &frontier);
+    status = retire_chunks(range, i, range->chunks.count - i, fences, n,
+                           released_out);
+    if (status != ASHLAR_OK)
+        return status;
+    range->used = total;
+    range->frontier = frontier;
+    return ASHLAR_OK;
+}
+
+/* What every verb with fences asks first. */
+static enum ashlar_status check_release(struct ashlar_range *range,
+                                        const struct ashlar_fence *fences,
+                                        size_t n,
+                                        const struct ashlar_range_result *result,
+                                        const char *call)
+{
+    enum ashlar_status status = range_check(range, call);
+
+    if (status == ASHLAR_OK)
+        status = fences_check(fences, n, call);
+    return status == ASHLAR_OK ? range_result_check(result) : status;
+}
+
+enum ashlar_status ashlar_range_shrink_to(struct ashlar_range *range,
+                                          uint64_t total,
+                                          const struct ashlar_fence *fences,
+                                          size_t n,
+                                          struct ashlar_range_result *result)
+{
+    struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
+    enum ashlar_status status;
+
+    status = check_release(range, fences, n, result,
+                           "ashlar_range_shrink_to()");
+    if (status != ASHLAR_OK)
+        return status;
+    lock_take(&range->lock);
+    facts.old_base = range->base;
+    status = shrink(range, total, fences, n, &facts.released_bytes);
+    if (status == ASHLAR_OK)
+        range_result(range, &facts, result);
+    lock_give(&range->lock);
+    return status;
+}
+
+static enum ashlar_status decommit(struct ashlar_range *range, uint64_t from,
+                                   uint64_t to,
+                                   const struct ashlar_fence *fences, size_t n,
+                                   uint64_t *released_out)
+{
+    const struct range_chunk *chunks = range->chunks.items;
+    uint32_t begin = range_chunk_at(range, from);
+    uint32_t end = begin;
+
+    while (end < range->chunks.count &&
+           chunks[end].offset + chunks[end].bytes <= to)
+        end++;
+    return retire_chunks(range, begin, end - begin, fences, n, released_out);
+}
+
+enum ashlar_status ashlar_range_decommit(struct ashlar_range *range,
+                                         uint64_t offset, uint64_t bytes,
+                                         const struct ashlar_fence *fences,
+                                         size_t n,
+                                         struct ashlar_range_result *result)
+{
+    struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
+    enum ashlar_status status;
+
+    status = check_release(range, fences, n, result, "ashlar_range_decommit()");
+    if (status != ASHLAR_OK)
+        return status;
+    lock_take(&range->lock);
+    facts.old_base = range->base;
+    status = range_check_part(range, offset, bytes);
+    if (status == ASHLAR_OK)
+        status = check_not_moved(range);
+    if (status == ASHLAR_OK)
+        status = decommit(range, offset, offset + bytes, fences, n,
+                          &facts.released_bytes);
+    if (status == ASHLAR_OK)
+        range_result(range, &facts, result);
+    lock_give(&range->lock);
+    return status;
+}
+
+/* --- what moves left behind ----------------------------------------------- */
+
+static uint32_t steps_for_olds(const struct ashlar_range *range)
+{
+    const struct range_old *olds = range->olds.items;
+    uint32_t steps = 0;
+    uint32_t i;
+
+    for (i = 0; i < range->olds.count; i++)
+        steps += olds[i].chunks.count + olds[i].spaces.count;
+    return steps;
+}
+
+static void add_old_unmaps(const struct ashlar_range *range,
+                           struct retire_item *item)
+{
+    const struct range_old *olds = range->olds.items;
+    uint32_t i;
+
+    for (i = 0; i < range->olds.count; i++)
+        add_unmaps(item, olds[i].base, olds[i].chunks.items,
+                   olds[i].chunks.count);
+}
+
+static void add_old_releases(const struct ashlar_range *range,
+                             struct retire_item *item)
+{
+    const struct range_old *olds = range->olds.items;
+    uint32_t i;
+
+    for (i = 0; i < range->olds.count; i++)
+        add_releases(item, &olds[i].spaces);
+}
+
+static void forget_olds(struct ashlar_range *range)
+{
+    struct range_old *olds = range->olds.items;
+    uint32_t i;
+
+    for (i = 0; i < range->olds.count; i++) {
+        table_leave(olds[i].base);
+        vector_free(&olds[i].chunks);
+        vector_free(&olds[i].spaces);
+    }
+    range->olds.count = 0;
+}
+
+static enum ashlar_status retire_olds(struct ashlar_range *range,
+                                      const struct ashlar_fence *fences,
+                                      size_t n)
+{
+    struct retire_item *item;
+    enum ashlar_status status;
+
+    if (range->olds.count == 0)
+        return ASHLAR_OK;
+    item = retire_item_create(range, steps_for_olds(range), (uint32_t)n);
+    if (item == NULL)
+        return no_records();
+    status = fences_record(range, fences, n, item);
+    if (status != ASHLAR_OK) {
+        retire_item_drop(item);
+        return status;
+    }
+    add_old_unmaps(range, item);
+    add_old_releases(range, item);
+    forget_olds(range);
+    retire_item_queue(range->source, item);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status ashlar_range_retire_old(struct ashlar_range *range,
+                                           const struct ashlar_fence *fences,
+                                           size_t n)
+{
+    enum ashlar_status status;
+
+    status = check_release(range, fences, n, NULL, "ashlar_range_retire_old()");
+    if (status != ASHLAR_OK)
+        return status;
+    lock_take(&range->lock);
+    status = retire_olds(range, fences, n);
+    lock_give(&range->lock);
+    return status;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static struct retire_item *item_for_all(const struct ashlar_range *range,
+                                        size_t n)
+{
+    uint32_t steps = 2 * range->chunks.count + range->prepared.count +
+                     range->spaces.count + steps_for_olds(range);
+
+    return retire_item_create(range, steps, (uint32_t)n);
+}
+
+static void add_all(const struct ashlar_range *range, struct retire_item *item)
+{
+    add_old_unmaps(range, item);
+    add_unmaps(item, range->base, range->chunks.items, range->chunks.count);
+    add_destroys(item, range->chunks.items, range->chunks.count);
+    add_destroys(item, range->prepared.items, range->prepared.count);
+    add_old_releases(range, item);
+    add_releases(item, &range->spaces);
+}
+
+static void free_record(struct ashlar_range *range)
+{
+    struct range_ghost *ghosts = range->ghosts.items;
+    uint32_t i;
+
+    forget_olds(range);
+    table_leave(range->base);
+    for (i = 0; i < range->ghosts.count; i++)
+        retire_item_drop(ghosts[i].item);
+    vector_free(&range->spaces);
+    vector_free(&range->chunks);
+    vector_free(&range->prepared);
+    vector_free(&range->access);
+    vector_free(&range->ghosts);
+    vector_free(&range->olds);
+    memory_free(range);
+}
+
+enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
+                                        const struct ashlar_fence *fences,
+                                        size_t n)
+{
+    struct ashlar_source *source;
+    struct retire_item *item;
+    enum ashlar_status status;
+    unsigned holders;
+
+    status = check_release(range, fences, n, NULL, "ashlar_range_destroy()");
+    if (status != ASHLAR_OK)
+        return status;
+    holders = __atomic_load_n(&range->holders, __ATOMIC_ACQUIRE);
+    if (holders != 0)
+        return error_set(ASHLAR_ERR_BUSY,
+                         "%u pool(s) stand on the range at 0x%lx; destroy them "
+                         "first",
+                         holders, (unsigned long)range->base);
+    item = item_for_all(range, n);
+    if (item == NULL)
+        return no_records();
+    status = fences_record(range, fences, n, item);
+    if (status != ASHLAR_OK) {
+        retire_item_drop(item);
+        return status;
+    }
+    add_all(range, item);
+    source = range->source;
+    free_record(range);
+    retire_item_queue(source, item);
+    source_drop(source);
+    return ASHLAR_OK;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "range/transaction.h"
+
+#include "base/error.h"
+
+enum ashlar_status transaction_begin(struct transaction *transaction,
+                                     struct ashlar_range *range, uint32_t steps)
+{
+    *transaction = (struct transaction){.range = range};
+    /* A stretch that stays mapped haunts the range: room for each. */
+    if (vector_make_room(&range->ghosts, steps, sizeof(struct range_ghost)) ==
+        0)
+        transaction->undo = retire_item_create(range, steps, 0);
+    if (transaction->undo != NULL)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory to note how %lu steps are undone",
+                     (unsigned long)steps);
+}
+
+void transaction_commit(struct transaction *transaction)
+{
+    struct retire_item *undo = transaction->undo;
+
+    undo->step_count = 0;
+    if (transaction->stray.kind != RETIRE_RELEASE) {
+        retire_item_drop(undo);
+        return;
+    }
+    retire_item_add(undo, RETIRE_RELEASE, transaction->stray.what,
+                    transaction->stray.bytes);
+    retire_item_queue(transaction->range->source, undo);
+}
+
+/* The stretches of this range that the undo unmaps, as ghosts. */
+static void raise_ghosts(struct transaction *transaction)
+{
+    struct ashlar_range *range = transaction->range;
+    struct retire_item *undo = transaction->undo;
+    struct range_ghost ghost;
+    uint32_t i;
+
+    for (i = 0; i < transaction->unmaps; i++) {
+        if (undo->steps[i].what < range->base ||
+            undo->steps[i].what >= range->base + range->reserved)
+            continue;
+        ghost.offset = undo->steps[i].what - range->base;
+        ghost.bytes = undo->steps[i].bytes;
+        ghost.item = undo;
+        __atomic_fetch_add(&undo->references, 1, __ATOMIC_RELAXED);
+        vector_append(&range->ghosts, &ghost, sizeof(ghost));
+    }
+}
+
+void transaction_abort(struct transaction *transaction)
+{
+    struct retire_item *undo = transaction->undo;
+
+    if (transaction->stray.kind == RETIRE_RELEASE)
+        retire_item_add(undo, RETIRE_RELEASE, transaction->stray.what,
+                        transaction->stray.bytes);
+    if (undo->step_count == 0) {
+        retire_item_drop(undo);
+        return;
+    }
+    raise_ghosts(transaction);
+    retire_item_queue(transaction->range->source, undo);
+    (void)range_haunted(transaction->range, 0, 0);
+}
+
+/* Add a step where its kind belongs. */
+static void note(struct transaction *transaction, enum retire_kind kind,
+                 uint64_t what, uint64_t bytes)
+{
+    struct retire_item *undo = transaction->undo;
+    uint32_t at = undo->step_count;
+    uint32_t i;
+
+    if (kind == RETIRE_UNMAP)
+        at = transaction->unmaps++;
+    else if (kind == RETIRE_DESTROY)
+        at = transaction->unmaps + transaction->destroys++;
+    retire_item_add(undo, kind, what, bytes);
+    for (i = undo->step_count - 1; i > at; i--)
+        undo->steps[i] = undo->steps[i - 1];
+    undo->steps[at] = (struct retire_step){kind, what, bytes};
+}
+
+enum ashlar_status transaction_reserve(struct transaction *transaction,
+                                       uint64_t bytes, uint64_t hint,
+                                       uint64_t *address_out)
+{
+    struct ashlar_range *range = transaction->range;
+    uint64_t alignment = hint == 0 ? range->alignment : range->granule;
+    enum ashlar_status status;
+
+    transaction->calls++;
+    status = source_reserve(range->source, bytes, alignment, hint, address_out);
+    if (status == ASHLAR_OK)
+        note(transaction, RETIRE_RELEASE, *address_out, bytes);
+    return status;
+}
+
+void transaction_give_up_space(struct transaction *transaction)
+{
+    struct ashlar_source *source = transaction->range->source;
+    struct retire_item *undo = transaction->undo;
+    struct retire_step last = undo->steps[undo->step_count - 1];
+    struct error before;
+
+    error_copy(&before);
+    transaction->calls++;
+    undo->step_count--;
+    if (source_release(source, last.what, last.bytes) != ASHLAR_OK)
+        transaction->stray = last;
+    error_restore(&before);
+}
+
+enum ashlar_status transaction_create(struct transaction *transaction,
+                                      uint64_t bytes, uint64_t *handle_out)
+{
+    struct ashlar_range *range = transaction->range;
+    struct ashlar_chunk_request request = {sizeof(request), bytes,
+                                           range->export_group};
+    enum ashlar_status status;
+
+    transaction->calls++;
+    status = range->source->ops.chunk_create(range->source->state, &request,
+                                             handle_out);
+    if (status == ASHLAR_OK)
+        note(transaction, RETIRE_DESTROY, *handle_out, bytes);
+    return status;
+}
+
+enum ashlar_status transaction_map(struct transaction *transaction,
+                                   uint64_t address, uint64_t handle,
+                                   uint64_t bytes)
+{
+    struct ashlar_range *range = transaction->range;
+    enum ashlar_status status;
+
+    transaction->calls++;
+    status = range->source->ops.map(range->source->state, address, handle,
+                                    bytes);
+    if (status == ASHLAR_OK)
+        note(transaction, RETIRE_UNMAP, address, bytes);
+    return status;
+}
+
+enum ashlar_status transaction_allow(struct transaction *transaction,
+                                     uint64_t address, uint64_t bytes)
+{
+    struct ashlar_range *range = transaction->range;
+
+    transaction->calls++;
+    return range->source->ops.allow(range->source->state, address, bytes,
+                                    range->access.items, range->access.count);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * What is to be taken away, when its fences have passed.
+ *
+ *     source->retire ─> item ─> item ─> ...       in the order of retiring
+ *                        fences   [source, fence] ...
+ *                        steps    unmap ... destroy ... release ...
+ *
+ * There is no thread of the library's: verbs that need memory or addresses, and
+ * ashlar_source_drain(), collect. An item whose fences have all passed is
+ * worked off step by step; what fails stays, and is tried again by the next
+ * collection, so nothing is lost.
+ *
+ * Invariants:
+ *   - items of one owner are worked off in their order: addresses are released
+ *     after what was mapped there;
+ *   - an item is in hand of one collector at a time, and stays in the list
+ *     meanwhile, so whoever waits sees it;
+ *   - steps below `next` are done; `unmapped` is set when no mapping is left;
+ *   - bytes is the memory of the chunks that still wait.
+ */
+#ifndef ASHLAR_SOURCE_RETIRE_H
+#define ASHLAR_SOURCE_RETIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ashlar/status.h>
+
+#include "base/lock.h"
+
+struct ashlar_source;
+
+enum retire_kind {
+    RETIRE_UNMAP = 1,   /* address, bytes */
+    RETIRE_DESTROY = 2, /* a chunk, bytes */
+    RETIRE_RELEASE = 3  /* a reservation: address, bytes */
+};
+
+struct retire_step {
+    enum retire_kind kind;
+    uint64_t what;
+    uint64_t bytes;
+};
+
+struct retire_fence {
+    struct ashlar_source *source; /* held */
+    uint64_t fence;
+};
+
+struct retire_item {
+    struct retire_item *next;
+    const void *owner;   /* items of one owner keep their order */
+    unsigned references; /* the list's, and the owner's; atomic */
+    bool busy;           /* in hand of a collector */
+    bool failed;         /* a step failed the last time */
+    bool unmapped;       /* atomic: no mapping of it is left */
+    uint32_t fence_count;
+    uint32_t step_count;
+    uint32_t step_room;
+    uint32_t next_step;
+    struct retire_fence *fences; /* in the same block, behind steps */
+    struct retire_step steps[];
+};
+
+struct retire {
+    struct lock lock;
+    struct retire_item *first;
+    struct retire_item *last;
+    uint64_t bytes;    /* of chunks that wait; atomic */
+    uint64_t items;    /* atomic */
+    uint64_t dropped;  /* items given up since the driver was gone; atomic */
+};
+
+/** An item with room for steps and fences; NULL: no memory, no error set. */
+struct retire_item *retire_item_create(const void *owner, uint32_t steps,
+                                       uint32_t fences);
+
+/** Drop a reference; the last frees the item, and drops its fences. */
+void retire_item_drop(struct retire_item *item);
+
+/** Append a step; there is room. Mappings first, chunks, then addresses. */
+void retire_item_add(struct retire_item *item, enum retire_kind kind,
+                     uint64_t what, uint64_t bytes);
+
+/** Queue an item, which the list owns from then on, and collect. */
+void retire_item_queue(struct ashlar_source *source, struct retire_item *item);
+
+/** Work off what can be; returns whether nothing waits any more. */
+bool retire_collect(struct ashlar_source *source);
+
+/** Bytes of memory that wait. */
+uint64_t retire_bytes(struct ashlar_source *source);
+
+/** Whether items wait at all: one load. */
+static inline bool retire_is_empty(const struct retire *retire)
+{
+    return __atomic_load_n(&retire->items, __ATOMIC_ACQUIRE) == 0;
+}
+
+#endif
