@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The ashlar authors */
 /**
  * @file
- * All of ashlar but the header for plug-in authors.
+ * All of ashlar. What only plug-in authors need is in ashlar/plugin.h, of which
+ * ranges use the small structs.
  */
 #ifndef ASHLAR_H
 #define ASHLAR_H
@@ -11,10 +12,13 @@
 #include <ashlar/cache.h>
 #include <ashlar/export.h>
 #include <ashlar/pool.h>
+#include <ashlar/range.h>
 #include <ashlar/source.h>
+#include <ashlar/spec.h>
 #include <ashlar/stats.h>
 #include <ashlar/status.h>
 #include <ashlar/type.h>
 #include <ashlar/version.h>
+#include <ashlar/vm.h>
 
 #endif

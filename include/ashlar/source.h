@@ -4,7 +4,13 @@
  * @file
  * Where memory comes from.
  *
- * A source is opened by name. "heap" is built in: host memory from jemalloc.
+ * A source is opened by name. Built in are "heap", host memory from jemalloc,
+ * and "vm", virtual memory of the host that ranges grow in (ashlar/vm.h). Any
+ * other name is that of a plug-in, ashlar_NAME.so, which is looked for when it
+ * is asked for: in the folders of $ASHLAR_PLUGIN_PATH (not in a process with
+ * more rights than its caller), in ashlar/plugins beside the running library,
+ * and in the folder of the installation. The first file of that name decides.
+ *
  * A pool that names no source is on the heap.
  */
 #ifndef ASHLAR_SOURCE_H
@@ -21,17 +27,20 @@ struct ashlar_source;
 /**
  * Open a source.
  *
- * @param name        "heap".
- * @param options     "key=value,key=value", or NULL or "" for none. The heap
- *                    has none.
+ * @param name        "heap", "vm", or a plug-in's.
+ * @param options     "key=value,key=value", or NULL or "" for none; which keys
+ *                    there are is the source's to say. The heap has none.
  * @param source_out  Receives the source, owned by the caller until
  *                    ashlar_source_close(); written only on success.
  *
  * @return ASHLAR_OK;
- *         ASHLAR_ERR_INVALID    a NULL argument, or an option that the source
- *                               does not know;
- *         ASHLAR_ERR_NO_PLUGIN  no source of that name exists;
- *         ASHLAR_ERR_NO_MEMORY  no host memory for the record.
+ *         ASHLAR_ERR_INVALID    a NULL argument, a name that cannot be one, an
+ *                               option that is no key=value, given twice, or
+ *                               unknown to the source, or a bad value;
+ *         ASHLAR_ERR_NO_PLUGIN  no source of that name exists, or its file was
+ *                               refused; the sentence has the reason;
+ *         ASHLAR_ERR_NO_MEMORY  no host memory for the record;
+ *         whatever else the source says.
  *
  * @par Threads  Any thread at any time.
  * @since 0.1
@@ -47,8 +56,10 @@ ashlar_source_open(const char *name, const char *options,
  *
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID  source is NULL;
- *         ASHLAR_ERR_BUSY     pools still stand on it; the sentence has the
- *                             count.
+ *         ASHLAR_ERR_BUSY     pools or ranges still stand on it, or something
+ *                             retired waits for its fences; the sentence has
+ *                             the count;
+ *         ASHLAR_ERR_FORKED   it was opened by the parent process.
  *
  * @par Threads  Any thread, once no other thread uses it.
  * @since 0.1
@@ -66,6 +77,57 @@ ASHLAR_API enum ashlar_status ashlar_source_close(struct ashlar_source *source);
  * @since 0.1
  */
 ASHLAR_API const char *ashlar_source_name(const struct ashlar_source *source);
+
+/** What is known of a source. Strings live as long as the source. */
+struct ashlar_source_info {
+    /** sizeof(struct ashlar_source_info), set by the caller. */
+    size_t size;
+    const char *name;
+    const char *version;
+    /** The plug-in's file; "" for what is built in. */
+    const char *path;
+    /** A few words, such as "host memory, jemalloc". */
+    const char *description;
+    /** ASHLAR_CAN_*: see ashlar/plugin.h. */
+    uint64_t can;
+    /** Bytes; what ranges are mapped in. 0: it has no ranges. */
+    uint64_t granule;
+    /** Bytes of memory that it can give; 0: unknown. */
+    uint64_t memory_bytes;
+    /** Bytes of memory, and items, that wait for their fences. */
+    uint64_t retired_bytes;
+    uint64_t retired_items;
+    /** Steps that were given up because the driver was gone. */
+    uint64_t dropped_items;
+    /** Pools, ranges and fences that stand on it. */
+    uint32_t holders;
+    uint32_t location_count;
+    uint32_t home_location;
+    uint32_t reserved;
+};
+
+/** Initialiser for struct ashlar_source_info. */
+#define ASHLAR_SOURCE_INFO_INIT                                                \
+    {                                                                          \
+        sizeof(struct ashlar_source_info), NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
+            0, 0, 0, 0, 0, 0                                                   \
+    }
+
+/**
+ * Everything known of a source.
+ *
+ * @param source  An open source; NULL stands for the heap.
+ * @param info    Its size member says how much the caller knows of the struct;
+ *                no more than that is written.
+ *
+ * @return ASHLAR_OK; ASHLAR_ERR_INVALID  info is NULL, or its size is 0.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_source_query(struct ashlar_source *source,
+                    struct ashlar_source_info *info);
 
 ASHLAR_END_DECLS
 

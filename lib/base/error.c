@@ -211,6 +211,17 @@ enum ashlar_status error_set(enum ashlar_status status, const char *format, ...)
     return status;
 }
 
+enum ashlar_status error_set_v(enum ashlar_status status, const char *format,
+                               va_list list)
+{
+    va_list own;
+
+    va_copy(own, list);
+    keep(status, format, &own);
+    va_end(own);
+    return status;
+}
+
 void *error_null(enum ashlar_status status, const char *format, ...)
 {
     va_list list;

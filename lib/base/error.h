@@ -13,6 +13,7 @@
 #ifndef ASHLAR_BASE_ERROR_H
 #define ASHLAR_BASE_ERROR_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,11 @@ struct error {
  */
 enum ashlar_status error_set(enum ashlar_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** The same with its values in a list. */
+enum ashlar_status error_set_v(enum ashlar_status status, const char *format,
+                               va_list list)
+    __attribute__((format(printf, 2, 0)));
 
 /** The same and NULL, for functions that return memory. */
 void *error_null(enum ashlar_status status, const char *format, ...)

@@ -60,13 +60,12 @@ static void end_with_dots(char *line)
     memcpy(line + length, dots, sizeof(dots));
 }
 
-void log_line(enum ashlar_log_level level, const char *format, ...)
+void log_line_v(enum ashlar_log_level level, const char *format, va_list list)
 {
     char line[LINE_BYTES];
     struct listener told;
     struct error kept;
     struct thread *self;
-    va_list list;
     int length;
 
     if (!__atomic_load_n(&listening, __ATOMIC_RELAXED))
@@ -80,9 +79,7 @@ void log_line(enum ashlar_log_level level, const char *format, ...)
     log_unlock();
     if (told.fn == NULL)
         return;
-    va_start(list, format);
     length = vsnprintf(line, sizeof(line), format, list);
-    va_end(list);
     if (length < 0)
         return;
     if ((size_t)length >= sizeof(line))
@@ -93,4 +90,13 @@ void log_line(enum ashlar_log_level level, const char *format, ...)
     told.fn(level, line, told.user);
     self->logging = false;
     error_restore(&kept);
+}
+
+void log_line(enum ashlar_log_level level, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    log_line_v(level, format, list);
+    va_end(list);
 }

@@ -7,6 +7,8 @@
 #ifndef ASHLAR_BASE_LOG_H
 #define ASHLAR_BASE_LOG_H
 
+#include <stdarg.h>
+
 #include <ashlar/status.h>
 
 /**
@@ -15,5 +17,9 @@
  */
 void log_line(enum ashlar_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** The same with its values in a list. */
+void log_line_v(enum ashlar_log_level level, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
 
 #endif

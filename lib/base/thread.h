@@ -109,9 +109,10 @@ void thread_set_exit_hook(void (*hook)(struct thread *thread));
  */
 enum thread_fork_part {
     THREAD_FORK_POOL = 0,
-    THREAD_FORK_TYPE = 1,
-    THREAD_FORK_LOG = 2,
-    THREAD_FORK_PARTS = 3
+    THREAD_FORK_RANGE = 1,
+    THREAD_FORK_TYPE = 2,
+    THREAD_FORK_LOG = 3,
+    THREAD_FORK_PARTS = 4
 };
 
 /**
@@ -138,6 +139,12 @@ void thread_set_fork_hooks(void (*before)(void), void (*parent)(void),
  *         the handlers; then threads have no records.
  */
 int thread_start(void);
+
+/**
+ * Which process this is: 0 for the first, one more in each child of fork(2).
+ * A load, where getpid(2) is a system call.
+ */
+unsigned thread_process(void);
 
 /** The first record of the list; walk `next` under thread_lock(). */
 struct thread *thread_first(void);

@@ -163,7 +163,8 @@ static size_t purge(struct ashlar_pool *pool, const struct slab *slab,
     if (from >= to)
         return 0;
     __atomic_fetch_add(&pool->source_calls, 1, __ATOMIC_RELAXED);
-    pool->plan.source->ops->purge((void *)from, to - from);
+    pool->plan.source->ops.block_purge(pool->plan.source->state, (void *)from,
+                                       to - from);
     return to - from;
 }
 

@@ -39,7 +39,8 @@ static size_t block_alignment(const struct slab_plan *plan, size_t bytes)
 static int block_create(const struct slab_plan *plan, struct slab *slab,
                         uint32_t count, uint32_t most)
 {
-    const struct source_ops *ops = plan->source->ops;
+    const struct ashlar_plugin *ops = &plan->source->ops;
+    void *state = plan->source->state;
     size_t stride = plan->geometry.stride;
     size_t usable;
     size_t bytes;
@@ -49,17 +50,17 @@ static int block_create(const struct slab_plan *plan, struct slab *slab,
     if (plan->huge)
         bytes = align_up(bytes, HUGE_BYTES);
     slab->block_alignment = block_alignment(plan, bytes);
-    usable = ops->usable(bytes, slab->block_alignment);
+    usable = ops->block_usable(state, bytes, slab->block_alignment);
     if (usable == 0)
         return -1;
-    slab->block = ops->alloc(usable, slab->block_alignment);
+    slab->block = ops->block_alloc(state, usable, slab->block_alignment);
     if (slab->block == NULL)
         return -1;
     slab->block_bytes = usable;
     slab->base = slab->block;
     slab->count = (uint32_t)min_size(usable / stride, most);
     if (plan->huge)
-        ops->prefer_huge(slab->block, usable);
+        ops->block_prefer_huge(state, slab->block, usable);
     return 0;
 }
 
@@ -112,8 +113,9 @@ void slab_destroy(const struct slab_plan *plan, struct slab *slab)
     memory_free(slab->state);
     memory_free(slab->free);
     if (slab->block != NULL)
-        plan->source->ops->free(slab->block, slab->block_bytes,
-                                slab->block_alignment);
+        plan->source->ops.block_free(plan->source->state, slab->block,
+                                     slab->block_bytes,
+                                     slab->block_alignment);
     memory_free(slab);
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/align.h"
 #include "base/error.h"
-#include "base/thread.h"
 #include "range/range.h"
 
 static enum ashlar_status no_records(void)

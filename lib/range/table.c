@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "range/range.h"
 
 struct entry {

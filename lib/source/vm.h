@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * The vm source's record, and how its files hang together.
+ *
+ *     vm.c        options, open and close, the table of operations
+ *     vm_map.c    reservations and mappings, by address
+ *     vm_chunk.c  chunks: extents of files (vm_file.c), export
+ *     vm_fence.c  streams whose work the caller finishes by hand
+ *
+ * Invariants: trees hold no two records that overlap; the counters of mappings
+ * in a reservation and of a chunk are those of the records; account is their
+ * sum. One lock of the source's guards all of it.
+ */
+#ifndef ASHLAR_SOURCE_VM_H
+#define ASHLAR_SOURCE_VM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ashlar/plugin.h>
+#include <ashlar/vm.h>
+
+#include "base/lock.h"
+#include "source/vm_file.h"
+
+/** A chunk: an extent of a file. */
+struct vm_chunk {
+    struct vm_file *file;
+    uint64_t offset;
+    uint64_t bytes;
+    uint64_t mappings;
+};
+
+/** A stretch of addresses: what the trees are ordered by. First in a record. */
+struct vm_span {
+    uint64_t address;
+    uint64_t bytes;
+};
+
+struct vm_space {
+    struct vm_span span;
+    uint64_t mappings;
+};
+
+struct vm_mapping {
+    struct vm_span span;
+    struct vm_chunk *chunk;
+    struct vm_space *space;
+    uint8_t rights[ASHLAR_VM_LOCATIONS];
+};
+
+struct vm_stream {
+    struct vm_stream *next;
+    uint64_t stream;
+    uint64_t queued;   /* pieces of work queued so far */
+    uint64_t finished; /* of those */
+};
+
+struct vm_fence {
+    struct vm_stream *stream; /* NULL: has passed */
+    uint64_t target;
+};
+
+struct vm {
+    const struct ashlar_host *host;
+    struct lock lock; /* all below */
+    uint64_t granule;
+    uint64_t memory_bytes;
+    bool huge;
+    struct vm_file *files;
+    void *spaces;
+    void *mappings;
+    struct vm_stream *streams;
+    struct ashlar_vm_account account;
+};
+
+/** Set the error that says that there is no memory for records. */
+enum ashlar_status vm_no_records(struct vm *vm);
+
+/* vm_map.c */
+enum ashlar_status vm_reserve(void *state, uint64_t bytes, uint64_t alignment,
+                              uint64_t hint, uint64_t *address_out);
+enum ashlar_status vm_release(void *state, uint64_t address, uint64_t bytes);
+enum ashlar_status vm_map(void *state, uint64_t address, uint64_t handle,
+                          uint64_t bytes);
+enum ashlar_status vm_unmap(void *state, uint64_t address, uint64_t bytes);
+enum ashlar_status vm_allow(void *state, uint64_t address, uint64_t bytes,
+                            const struct ashlar_access *access,
+                            size_t access_count);
+
+enum ashlar_status vm_rights_at(struct vm *vm, uint64_t address,
+                                uint32_t location, uint32_t *rights_out);
+
+/* vm_chunk.c */
+enum ashlar_status vm_chunk_create(void *state,
+                                   const struct ashlar_chunk_request *request,
+                                   uint64_t *chunk_out);
+enum ashlar_status vm_chunk_destroy(void *state, uint64_t handle,
+                                    uint64_t bytes);
+enum ashlar_status vm_chunk_export(void *state, uint64_t handle, uint64_t bytes,
+                                   int *fd_out, uint64_t *offset_out);
+enum ashlar_status vm_chunk_import(void *state, int fd, uint64_t offset,
+                                   uint64_t bytes, uint64_t *chunk_out);
+
+/* vm_fence.c */
+enum ashlar_status vm_fence_record(void *state, uint64_t number,
+                                   uint64_t *fence_out);
+enum ashlar_status vm_fence_query(void *state, uint64_t handle);
+void vm_fence_drop(void *state, uint64_t handle);
+
+#endif
