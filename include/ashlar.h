@@ -13,6 +13,7 @@
 #include <ashlar/export.h>
 #include <ashlar/pool.h>
 #include <ashlar/range.h>
+#include <ashlar/share.h>
 #include <ashlar/source.h>
 #include <ashlar/spec.h>
 #include <ashlar/stats.h>

@@ -108,11 +108,13 @@ static enum ashlar_status fill(struct filling *filling, uint64_t base,
 static void filling_commit(struct filling *filling)
 {
     struct ashlar_range *range = filling->transaction.range;
-    const struct range_chunk *fresh = filling->fresh.items;
+    struct range_chunk *fresh = filling->fresh.items;
     uint64_t prepared = 0;
     uint32_t i;
 
+    range->epoch += filling->fresh.count != 0;
     for (i = 0; i < filling->fresh.count; i++) {
+        fresh[i].epoch = range->epoch;
         vector_insert(&range->chunks, range_chunk_at(range, fresh[i].offset),
                       &fresh[i], sizeof(fresh[i]));
         range->committed += fresh[i].bytes;
@@ -122,7 +124,6 @@ static void filling_commit(struct filling *filling)
     vector_remove(&range->prepared, 0, filling->prepared_taken,
                   sizeof(struct range_chunk));
     range->prepared_bytes -= prepared;
-    range->epoch += filling->fresh.count != 0;
     transaction_commit(&filling->transaction);
     vector_free(&filling->fresh);
 }
@@ -419,7 +420,7 @@ enum ashlar_status ashlar_range_grow_to(struct ashlar_range *range,
                                         struct ashlar_range_result *result)
 {
     struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
-    enum ashlar_status status = range_check(range, "ashlar_range_grow_to()");
+    enum ashlar_status status = range_check_own(range, "ashlar_range_grow_to()");
 
     if (status == ASHLAR_OK)
         status = check_total(total);
@@ -499,7 +500,7 @@ enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
                                         uint64_t total,
                                         enum ashlar_range_depth depth)
 {
-    enum ashlar_status status = range_check(range, "ashlar_range_prepare()");
+    enum ashlar_status status = range_check_own(range, "ashlar_range_prepare()");
 
     if (status == ASHLAR_OK)
         status = check_total(total);
@@ -581,7 +582,7 @@ enum ashlar_status ashlar_range_commit(struct ashlar_range *range,
                                        struct ashlar_range_result *result)
 {
     struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
-    enum ashlar_status status = range_check(range, "ashlar_range_commit()");
+    enum ashlar_status status = range_check_own(range, "ashlar_range_commit()");
 
     if (status == ASHLAR_OK)
         status = range_result_check(result);

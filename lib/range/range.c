@@ -18,6 +18,18 @@ enum ashlar_status range_check(struct ashlar_range *range, const char *call)
     return source_check(range->source, call);
 }
 
+enum ashlar_status range_check_own(struct ashlar_range *range, const char *call)
+{
+    enum ashlar_status status = range_check(range, call);
+
+    if (status != ASHLAR_OK || !range->imported)
+        return status;
+    return error_set(ASHLAR_ERR_UNSUPPORTED,
+                     "%s: the range at 0x%lx was imported; its exporter says "
+                     "how large it is",
+                     call, (unsigned long)range->base);
+}
+
 enum ashlar_status range_check_part(const struct ashlar_range *range,
                                     uint64_t offset, uint64_t bytes)
 {

@@ -7,6 +7,7 @@
  *     range.c    create, destroy, query      ┐
  *     grow.c     grow, prepare, commit        ├─> transaction.c ─> source ops
  *     release.c  shrink, decommit, retire_old ┘        └─> source/retire.c
+ *     share.c    export and import, by description.c
  *     access.c   rights         table.c  from an address to its range
  *     fence.c    the caller's fences, recorded
  *
@@ -46,6 +47,7 @@ struct range_chunk {
     uint64_t offset; /* from base; meaningless while prepared */
     uint64_t bytes;
     uint64_t handle;
+    uint64_t epoch; /* of the range when it was mapped: see share.c */
 };
 
 struct range_space {
@@ -77,6 +79,7 @@ struct ashlar_range {
     uint64_t keep_bytes;
     uint64_t export_group; /* 0: not exported */
     bool may_move;
+    bool imported; /* the memory is another process's */
 
     uint64_t base;
     uint64_t reserved;
@@ -90,6 +93,7 @@ struct ashlar_range {
     struct vector access;   /* struct ashlar_access */
     struct vector ghosts;   /* struct range_ghost */
     struct vector olds;     /* struct range_old */
+    uint64_t id; /* the same on both sides of an export; 0: never exported */
     uint64_t epoch;
     uint64_t grows[4];
     unsigned holders; /* pools that stand on it; atomic */
@@ -108,6 +112,10 @@ enum ashlar_status range_result_check(const struct ashlar_range_result *result);
 void range_result(const struct ashlar_range *range,
                   struct ashlar_range_result *facts,
                   struct ashlar_range_result *result);
+
+/** Refuse to change how large an imported range is. */
+enum ashlar_status range_check_own(struct ashlar_range *range,
+                                   const char *call);
 
 /** Refuse a part that is not all used. The lock is held. */
 enum ashlar_status range_check_part(const struct ashlar_range *range,

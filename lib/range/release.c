@@ -184,8 +184,10 @@ enum ashlar_status ashlar_range_shrink_to(struct ashlar_range *range,
     struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
     enum ashlar_status status;
 
-    status = check_release(range, fences, n, result,
-                           "ashlar_range_shrink_to()");
+    status = range_check_own(range, "ashlar_range_shrink_to()");
+    if (status == ASHLAR_OK)
+        status = check_release(range, fences, n, result,
+                               "ashlar_range_shrink_to()");
     if (status != ASHLAR_OK)
         return status;
     lock_take(&range->lock);
@@ -221,7 +223,10 @@ enum ashlar_status ashlar_range_decommit(struct ashlar_range *range,
     struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
     enum ashlar_status status;
 
-    status = check_release(range, fences, n, result, "ashlar_range_decommit()");
+    status = range_check_own(range, "ashlar_range_decommit()");
+    if (status == ASHLAR_OK)
+        status = check_release(range, fences, n, result,
+                               "ashlar_range_decommit()");
     if (status != ASHLAR_OK)
         return status;
     lock_take(&range->lock);

@@ -135,6 +135,21 @@ enum ashlar_status transaction_create(struct transaction *transaction,
     return status;
 }
 
+enum ashlar_status transaction_import(struct transaction *transaction, int fd,
+                                      uint64_t offset, uint64_t bytes,
+                                      uint64_t *handle_out)
+{
+    struct ashlar_range *range = transaction->range;
+    enum ashlar_status status;
+
+    transaction->calls++;
+    status = range->source->ops.chunk_import(range->source->state, fd, offset,
+                                             bytes, handle_out);
+    if (status == ASHLAR_OK)
+        note(transaction, RETIRE_DESTROY, *handle_out, bytes);
+    return status;
+}
+
 enum ashlar_status transaction_map(struct transaction *transaction,
                                    uint64_t address, uint64_t handle,
                                    uint64_t bytes)

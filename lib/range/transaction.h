@@ -48,6 +48,9 @@ enum ashlar_status transaction_reserve(struct transaction *transaction,
                                        uint64_t *address_out);
 enum ashlar_status transaction_create(struct transaction *transaction,
                                       uint64_t bytes, uint64_t *handle_out);
+enum ashlar_status transaction_import(struct transaction *transaction, int fd,
+                                      uint64_t offset, uint64_t bytes,
+                                      uint64_t *handle_out);
 enum ashlar_status transaction_map(struct transaction *transaction,
                                    uint64_t address, uint64_t handle,
                                    uint64_t bytes);

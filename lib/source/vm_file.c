@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -167,11 +168,34 @@ int vm_file_give(struct vm_file **files, struct vm_file *file, uint64_t offset,
     return 0;
 }
 
+/* A file that came before, by another descriptor; NULL for none. */
+static struct vm_file *find_foreign(struct vm_file *file,
+                                    const struct stat *facts)
+{
+    struct stat other;
+
+    for (; file != NULL; file = file->next)
+        if (file->group == FOREIGN_GROUP && fstat(file->fd, &other) == 0 &&
+            other.st_dev == facts->st_dev && other.st_ino == facts->st_ino)
+            return file;
+    return NULL;
+}
+
 int vm_file_adopt(struct vm_file **files, int fd, struct vm_file **file_out)
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    int err = errno;
+    struct stat facts;
+    int own;
+    int err;
 
+    if (fstat(fd, &facts) != 0)
+        return errno;
+    *file_out = find_foreign(*files, &facts);
+    if (*file_out != NULL) {
+        (*file_out)->extents++;
+        return 0;
+    }
+    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    err = errno;
     if (own < 0)
         return err;
     *file_out = file_link(files, own, FOREIGN_GROUP);
