@@ -446,7 +446,7 @@ static enum ashlar_status prepare_chunks(struct ashlar_range *range,
                                          uint64_t bytes)
 {
     uint32_t pieces = pieces_for(range, bytes, false);
-    struct range_chunk chunk = {0, 0, 0};
+    struct range_chunk chunk = {0, 0, 0, 0};
     struct filling filling;
     enum ashlar_status status;
 
