@@ -20,9 +20,24 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
-bool pools_slow(void)
+#if defined(__SANITIZE_THREAD__)
+#define PACE 50
+#elif defined(__SANITIZE_ADDRESS__)
+#define PACE 5
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PACE 50
+#elif __has_feature(address_sanitizer)
+#define PACE 5
+#endif
+#endif
+#ifndef PACE
+#define PACE 1
+#endif
+
+unsigned pools_pace(void)
 {
-    return RUNNING_ON_VALGRIND;
+    return RUNNING_ON_VALGRIND ? 50 : PACE;
 }
 
 const struct ashlar_type *pools_type(size_t bytes, size_t alignment)
