@@ -45,8 +45,17 @@ class Results:
         self.samples = data["samples"]
 
     def values(self, peer, cell, metric="ns"):
-        """One a round; None where there is none."""
-        return self.samples.get(peer, {}).get(cell, {}).get(metric, [])
+        """One a round; None where there is none, or a disturbed one.
+
+        A disturbed window counts only where no round had an undisturbed one.
+        """
+        metrics = self.samples.get(peer, {}).get(cell, {})
+        values = metrics.get(metric, [])
+        disturbed = metrics.get("disturbed", [])
+        disturbed = disturbed + [None] * (len(values) - len(disturbed))
+        if None not in disturbed:
+            return values
+        return [v if d is None else None for v, d in zip(values, disturbed)]
 
     def figure(self, peer, cell, metric="ns"):
         """The median of the rounds, or None."""
@@ -89,7 +98,7 @@ class Results:
         ]
 
     def disturbed_share(self):
-        """How many of the windows were taken though others ran in them."""
+        """How many of the figures are of windows in which others ran, too."""
         windows = disturbed = 0
         for cells in self.samples.values():
             for metrics in cells.values():

@@ -126,7 +126,7 @@ class Goals:
             row.title,
             number(r.figure(row.floor, cell, metric)),
             self.peer_text(r.lowest(r.rivals(), cell, metric), cell, metric),
-            number(r.figure(dpdk, cell, metric)),
+            number(r.figure(dpdk, row.base_cell or cell, metric)),
         ]
         for peer, limit in (
             (row.ashlar, row.checked),
@@ -209,7 +209,10 @@ class Goals:
             self.trim(),
         ]
         lines += [self.beside(n) for n in BATCHES]
-        return [self.HEAD] + lines
+        # a row that nothing was measured for is left out
+        return [self.HEAD] + [
+            line for line in lines if set(line[1:5] + line[7:8]) != {"-"}
+        ]
 
 
 TITLES = {
@@ -295,8 +298,8 @@ def facts_lines(results):
         f"transparent huge pages: {machine['transparent_huge_pages']}",
         f"C library: {machine['libc']}",
         f"compiler: {anyone.get('compiler', 'unknown')}; {settings['flags']}",
-        f"rounds: {settings['rounds']}; windows of {settings['window_ms']:g} ms, "
-        f"{results.disturbed_share():.1%} of them disturbed; "
+        f"rounds: {settings['rounds']}; windows of {settings['window_ms']:g} ms; "
+        f"{results.disturbed_share():.1%} of the figures disturbed; "
         + ("medians" if results.summary is not min else "lowest of the rounds"),
     ]
     versions = {

@@ -187,7 +187,7 @@ class Bench:
             "machine": machine_facts(now),
             "settings": {
                 "rounds": self.options.rounds,
-                "window_ms": float(os.environ.get("BENCH_WINDOW_MS", 5)),
+                "window_ms": float(os.environ.get("BENCH_WINDOW_MS", 1)),
                 "flags": self.options.flags,
             },
             "absent": self.absent,

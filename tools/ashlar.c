@@ -97,18 +97,13 @@ static void print_version(FILE *stream, struct argp_state *state)
             ashlar_build_info("jemalloc.kind"));
 }
 
-/* Run a command with its part of the command line. */
-static int run_command(const struct argp_state *state, size_t index, int argc,
-                       char **argv)
-{
-    char *name = must_format("%s %s", state->name, commands[index].name);
-    int status;
-
-    argv[0] = name;
-    status = commands[index].run(argc, argv);
-    free(name);
-    return status;
-}
+/* What the command line asks for. */
+struct request {
+    size_t command; /* COMMAND_COUNT: the program's own help */
+    bool help;      /* about the command, rather than to run it */
+    int argc;       /* the command's own part, its name first */
+    char **argv;
+};
 
 static size_t find_command(const struct argp_state *state, const char *name)
 {
@@ -131,30 +126,25 @@ static size_t find_command(const struct argp_state *state, const char *name)
     return COMMAND_COUNT;
 }
 
-static int run_help(struct argp_state *state, const char *name)
+static void parse_command(struct argp_state *state, struct request *request)
 {
-    static char help[] = "--help";
-    char *argv[] = {NULL, help, NULL};
+    const char *name;
 
+    request->argv = state->argv + state->next - 1;
+    request->argc = state->argc - (state->next - 1);
+    request->help = strcmp(request->argv[0], "help") == 0;
+    name = request->argv[request->help ? 1 : 0];
     if (name != NULL && strcmp(name, "help") != 0)
-        return run_command(state, find_command(state, name), 2, argv);
-    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-    return EXIT_SUCCESS;
+        request->command = find_command(state, name);
+    state->next = state->argc; /* the rest is the command's */
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    int *status = state->input;
-    int first = state->next - 1;
-
+    (void)argument;
     switch (key) {
     case ARGP_KEY_ARG:
-        if (strcmp(argument, "help") == 0)
-            *status = run_help(state, state->argv[state->next]);
-        else
-            *status = run_command(state, find_command(state, argument),
-                                  state->argc - first, state->argv + first);
-        state->next = state->argc;
+        parse_command(state, state->input);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_state_help(state, stderr,
@@ -166,12 +156,28 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     }
 }
 
+/* Run a command under the name "ashlar NAME". */
+static int run(const struct request *request, const char *program)
+{
+    static char help[] = "--help";
+    char *name = must_format("%s %s", program, commands[request->command].name);
+    char *help_argv[] = {name, help, NULL};
+    int status;
+
+    request->argv[0] = name;
+    status = commands[request->command].run(request->help ? 2 : request->argc,
+                                            request->help ? help_argv
+                                                          : request->argv);
+    free(name);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
         NULL, parse, "COMMAND [ARGUMENT...]", doc, NULL, NULL, NULL};
     static char name[] = "ashlar";
-    int status = EXIT_SUCCESS;
+    struct request request = {COMMAND_COUNT, false, 0, NULL};
 
     setlocale(LC_CTYPE, "");
     program_invocation_name = program_invocation_short_name = name;
@@ -179,6 +185,9 @@ int main(int argc, char **argv)
         argv[0] = name;
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version_hook = print_version;
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &status);
-    return status;
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request);
+    if (request.command != COMMAND_COUNT)
+        return run(&request, name);
+    argp_help(&argp, stdout, ARGP_HELP_STD_HELP, name);
+    return EXIT_SUCCESS;
 }

@@ -4,7 +4,6 @@
 
 #include "must.h"
 
-#include <errno.h>
 #include <error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,9 @@
 static void *must(void *block)
 {
     if (block == NULL)
-        error(EXIT_FAILURE, ENOMEM, "the program itself");
+        error(EXIT_FAILURE, 0,
+              "no memory is left for the program's own "
+              "records");
     return block;
 }
 

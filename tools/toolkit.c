@@ -186,13 +186,14 @@ void toolkits_look_around(struct toolkits *toolkits)
 {
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH",
                                             "CONDA_PREFIX"};
-    static const char *const patterns[] = {"/usr/local/cuda/include/cuda.h",
-                                           "/usr/local/cuda-*/include/cuda.h",
-                                           "/opt/cuda*/include/cuda.h",
-                                           "/usr/include/cuda.h",
-                                           "/usr/lib/cuda/include/cuda.h",
-                                           "/opt/nvidia/hpc_sdk/*/*/cuda/*/"
-                                           "include/cuda.h"};
+    static const char *const patterns[] = {
+        "/usr/local/cuda/include/cuda.h",
+        "/usr/local/cuda-*/include/cuda.h",
+        "/opt/cuda*/include/cuda.h",
+        "/opt/nvidia/hpc_sdk/*/*/cuda/*/include/cuda.h",
+        "/usr/lib/cuda/include/cuda.h",
+        "/usr/include/cuda.h",
+    };
     size_t i;
 
     for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

@@ -13,7 +13,7 @@
 double bench_window_ns(void)
 {
     const char *wanted = getenv("BENCH_WINDOW_MS");
-    double ms = wanted != NULL ? strtod(wanted, NULL) : 5;
+    double ms = wanted != NULL ? strtod(wanted, NULL) : 1;
 
     if (!(ms > 0))
         bench_die("BENCH_WINDOW_MS should be a number of milliseconds");
@@ -54,15 +54,16 @@ static struct bench_figure measure_batches(const struct bench_driver *driver,
                                            const struct bench_buffers *buffers)
 {
     long count = bench_calibrate(driver, cell, buffers);
-    struct bench_figure figure = {0, 1};
+    struct bench_figure figure = {{0}, 0, 0, 0};
 
-    for (int i = 0; i < BENCH_TRIES && figure.disturbed; i++) {
+    while (bench_figure_wants(&figure)) {
         long before = bench_preemptions();
-        double start = bench_now_ns();
+        double start = bench_now_ns(), taken;
 
         driver->batches(cell, buffers, count);
-        figure.ns = (bench_now_ns() - start) / (double)count / cell->n;
-        figure.disturbed = bench_preemptions() != before;
+        taken = bench_now_ns() - start;
+        bench_figure_add(&figure, taken / (double)count / cell->n,
+                         bench_preemptions() != before);
     }
     return figure;
 }
@@ -78,10 +79,20 @@ static void choose_lengths(unsigned lengths[LENGTHS])
         lengths[i] = 1 + bench_random(&seed) % BENCH_BATCH_MAX;
 }
 
+static double time_runs(const struct bench_driver *driver,
+                        const unsigned *lengths, size_t lengths_count,
+                        long count)
+{
+    double start = bench_now_ns();
+
+    driver->runs(lengths, lengths_count, count);
+    return bench_now_ns() - start;
+}
+
 static struct bench_figure measure_runs(const struct bench_driver *driver,
                                         const struct bench_cell *cell)
 {
-    struct bench_figure figure = {0, 1};
+    struct bench_figure figure = {{0}, 0, 0, 0};
     unsigned lengths[LENGTHS];
     size_t lengths_count = 1;
     long count = LENGTHS;
@@ -93,21 +104,16 @@ static struct bench_figure measure_runs(const struct bench_driver *driver,
         lengths[0] = cell->n;
     }
     /* the first time round, runs are cut: from then on they are returned */
-    driver->runs(lengths, lengths_count, count);
-    for (int i = 0; i < BENCH_TRIES && figure.disturbed; i++) {
-        double taken = 0;
+    time_runs(driver, lengths, lengths_count, count);
+    while (time_runs(driver, lengths, lengths_count, count) <
+           bench_window_ns() / 2)
+        count *= 2;
+    while (bench_figure_wants(&figure)) {
+        long before = bench_preemptions();
+        double taken = time_runs(driver, lengths, lengths_count, count);
 
-        while (taken < bench_window_ns() / 2) {
-            long before = bench_preemptions();
-            double start = bench_now_ns();
-
-            driver->runs(lengths, lengths_count, count);
-            taken = bench_now_ns() - start;
-            figure.ns = taken / (double)count;
-            figure.disturbed = bench_preemptions() != before;
-            if (taken < bench_window_ns() / 2)
-                count *= 2;
-        }
+        bench_figure_add(&figure, taken / (double)count,
+                         bench_preemptions() != before);
     }
     return figure;
 }

@@ -80,8 +80,8 @@ static void measure(const struct bench_cell *cell)
         figure = bench_pair(&driver, cell);
     else
         figure = bench_alone(&driver, cell);
-    printf("ns %.4f\n", figure.ns);
-    if (figure.disturbed)
+    printf("ns %.4f\n", bench_figure_ns(&figure));
+    if (figure.count == 0)
         printf("disturbed 1\n");
 }
 

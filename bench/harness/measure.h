@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The ashlar authors */
 /*
- * The measurements. Each warms up, then times one window; a window in which
- * the system ran something else on the processor is thrown away and tried
- * again, a few times.
+ * The measurements. Each warms up, then times windows until three of them were
+ * undisturbed: the system ran nothing else on the processor. The figure is the
+ * median of the three. After many disturbed ones it makes do with what it has.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
 #include "driver.h"
 
+#define BENCH_WINDOWS 3
+#define BENCH_TRIES   12
+
+/* Nanoseconds per slot for get and put together; per run for runs. */
 struct bench_figure {
-    double ns;     /* per slot for get and put together; per run for runs */
-    int disturbed; /* every try was: the figure is of the last */
+    double undisturbed[BENCH_WINDOWS];
+    int count; /* of these */
+    double last;
+    int tries;
 };
+
+/* 1 as long as another window is wanted. */
+int bench_figure_wants(const struct bench_figure *figure);
+void bench_figure_add(struct bench_figure *figure, double ns, int disturbed);
+
+/* The median; of the last window, when all were disturbed. */
+double bench_figure_ns(const struct bench_figure *figure);
 
 /* Length of a window in nanoseconds: $BENCH_WINDOW_MS. */
 double bench_window_ns(void);
@@ -25,9 +38,6 @@ struct bench_buffers bench_buffers_make(void);
 long bench_calibrate(const struct bench_driver *driver,
                      const struct bench_cell *cell,
                      const struct bench_buffers *buffers);
-
-/* Windows tried before a disturbed one is taken. */
-#define BENCH_TRIES 8
 
 /* One thread: 1t, run. */
 struct bench_figure bench_alone(const struct bench_driver *driver,

@@ -148,28 +148,29 @@ static int was_disturbed(void)
 
 static struct bench_figure measure_handed(void)
 {
-    struct bench_figure figure = {0, 1};
+    struct bench_figure figure = {{0}, 0, 0, 0};
     long count = 8 + 4096 / pair.cell.n;
     double taken;
 
     while ((taken = hand_over_once(count)) < bench_window_ns() / 4)
         count *= 2;
     count = (long)((double)count * bench_window_ns() / taken) + 1;
-    for (int i = 0; i < BENCH_TRIES && figure.disturbed; i++) {
-        figure.ns = hand_over_once(count) / (double)count / pair.cell.n;
-        figure.disturbed = was_disturbed();
+    while (bench_figure_wants(&figure)) {
+        taken = hand_over_once(count);
+        bench_figure_add(&figure, taken / (double)count / pair.cell.n,
+                         was_disturbed());
     }
     return figure;
 }
 
 static struct bench_figure measure_beside(void)
 {
-    struct bench_figure figure = {0, 1};
+    struct bench_figure figure = {{0}, 0, 0, 0};
 
-    for (int i = 0; i < BENCH_TRIES && figure.disturbed; i++) {
+    while (bench_figure_wants(&figure)) {
         bench_pair_call(beside);
-        figure.ns = (pair.ns[0] + pair.ns[1]) / 2;
-        figure.disturbed = was_disturbed();
+        bench_figure_add(&figure, (pair.ns[0] + pair.ns[1]) / 2,
+                         was_disturbed());
     }
     return figure;
 }

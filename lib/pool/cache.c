@@ -390,9 +390,15 @@ size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
     if (got == n)
         return n;
     status = direct_get(pool, slots_out + got, n - got, &more);
+    got += more;
+    if (status == ASHLAR_ERR_LIMIT &&
+        grow_free_up_to(pool, n - got) == ASHLAR_OK) {
+        status = direct_get(pool, slots_out + got, n - got, &more);
+        got += more;
+    }
     if (status != ASHLAR_OK)
         (void)pool_refuse(pool, status);
-    return got + more;
+    return got;
 }
 
 /* Keep a batch of several stretches; there is room below the limit. */

@@ -189,6 +189,19 @@ enum ashlar_status grow_free(struct ashlar_pool *pool, uint64_t need)
     return status;
 }
 
+enum ashlar_status grow_free_up_to(struct ashlar_pool *pool, uint64_t need)
+{
+    enum ashlar_status status;
+    uint64_t room;
+
+    lock_take(&pool->grow);
+    room = pool->max_slots - pool_capacity(pool);
+    status = room == 0 ? limit_reached(pool, need)
+                       : add_singles(pool, min_u64(need, room));
+    lock_give(&pool->grow);
+    return status;
+}
+
 enum ashlar_status grow_singles_to(struct ashlar_pool *pool, uint64_t target)
 {
     enum ashlar_status status = ASHLAR_OK;

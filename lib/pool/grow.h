@@ -24,6 +24,9 @@ struct ashlar_pool;
 /** Until the shared store has `need` free slots. */
 enum ashlar_status grow_free(struct ashlar_pool *pool, uint64_t need);
 
+/** By what max_slots still leaves, if that is less than `need`. */
+enum ashlar_status grow_free_up_to(struct ashlar_pool *pool, uint64_t need);
+
 /** Until there are `target` single slots. */
 enum ashlar_status grow_singles_to(struct ashlar_pool *pool, uint64_t target);
 

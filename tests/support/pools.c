@@ -20,9 +20,24 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
-bool pools_slow(void)
+#if defined(__SANITIZE_THREAD__)
+#define PACE 50
+#elif defined(__SANITIZE_ADDRESS__)
+#define PACE 5
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PACE 50
+#elif __has_feature(address_sanitizer)
+#define PACE 5
+#endif
+#endif
+#ifndef PACE
+#define PACE 1
+#endif
+
+unsigned pools_pace(void)
 {
-    return RUNNING_ON_VALGRIND;
+    return RUNNING_ON_VALGRIND ? 50 : PACE;
 }
 
 const struct ashlar_type *pools_type(size_t bytes, size_t alignment)
@@ -59,6 +74,7 @@ struct ashlar_pool *pools_make(const struct ashlar_type *type,
     initial_slots = own.initial_slots;
     own.initial_slots = 0;
     REQUIRE(ashlar_pool_create(type, &own, &pool) == ASHLAR_OK);
+    watch_destroy(pool);
     pool->watched = false;
     if (own.cache_slots == 0)
         pool->cache_slots = (uint32_t)ASHLAR_POOL_CACHE_DEFAULT;
@@ -70,12 +86,7 @@ struct ashlar_pool *pools_make(const struct ashlar_type *type,
 
 void pools_end(struct ashlar_pool *pool)
 {
-    enum ashlar_status status;
-
-    pool->watched = watch_wanted(); /* so that Valgrind forgets it */
-    status = ashlar_pool_destroy(pool, 0);
-
-    if (status != ASHLAR_OK)
+    if (ashlar_pool_destroy(pool, 0) != ASHLAR_OK)
         ck_abort_msg("destroy: %s", ashlar_last_error_message());
 }
 

@@ -22,8 +22,9 @@
             ck_abort_msg("%s", #_condition);                                   \
     } while (0)
 
-/* Whether Valgrind looks on, which makes everything 50 times as slow. */
-bool pools_slow(void);
+/* How many times as long a test takes here, as a sanitizer or Valgrind looks
+ * on: 1, 5 or 50. */
+unsigned pools_pace(void);
 
 /* The type of that size and alignment, registered under a name of both. */
 const struct ashlar_type *pools_type(size_t bytes, size_t alignment);

@@ -7,6 +7,20 @@
 
 #include <stdio.h>
 
+/*
+ * ThreadSanitizer does not see the atomics of jemalloc, which is not compiled
+ * with it, and takes its try-locks for mistakes. Its files have no folder but
+ * their own. Read by ThreadSanitizer's run-time; nobody else calls it.
+ */
+const char *__tsan_default_suppressions(void);
+
+const char *__tsan_default_suppressions(void)
+{
+    return "mutex:^include/jemalloc/\n"
+           "race:^include/jemalloc/\n"
+           "race:^src/*.c$\n";
+}
+
 int suite_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);

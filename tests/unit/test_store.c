@@ -156,7 +156,7 @@ static struct extent random_extent(struct dice *dice)
 START_TEST(the_store_is_what_a_naive_one_is)
 {
     struct dice dice = dice_from((uint64_t)_i);
-    unsigned steps = pools_slow() ? 60 : 1000;
+    unsigned steps = 2000 / (1 + pools_pace());
 
     while (steps-- != 0) {
         struct extent extent = random_extent(&dice);

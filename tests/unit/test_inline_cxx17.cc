@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors
+ */
+#include "unit/test_inline.h"
+
+#if __cplusplus < 201703L
+#error "this file is there to be compiled as C++17"
+#endif
+
+INLINE_CALLS(inline_cxx17, "C++17")
