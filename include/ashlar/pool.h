@@ -35,6 +35,7 @@
 #define ASHLAR_POOL_H
 
 #include <ashlar/export.h>
+#include <ashlar/range.h>
 #include <ashlar/source.h>
 #include <ashlar/status.h>
 #include <ashlar/type.h>
@@ -274,6 +275,53 @@ ASHLAR_API enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
 ASHLAR_API enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
                                                    void *const *slots, size_t n,
                                                    size_t *culprit_out);
+
+/**
+ * Put n slots back when the work that still reads them is done: for slots that
+ * an asynchronous copy or a kernel reads. (A launch that takes a descriptor by
+ * value has read it when it returns: ashlar_pool_put() does.)
+ *
+ * From the call on they are not the caller's, though the work may read them
+ * until then. They come back when a call needs slots, or
+ * ashlar_pool_trim() or another put_after comes by, after the fences have
+ * passed.
+ *
+ * @param pool         The pool they came from.
+ * @param slots        n live slots, in any order.
+ * @param n            Slots; 0 succeeds.
+ * @param fences       What must be done before. A fence that names no source is
+ *                     of the pool's; on a heap pool each names one.
+ * @param m            Fences, 1 or more.
+ * @param culprit_out  Receives the index of a slot at fault; may be NULL.
+ *
+ * @return As ashlar_pool_put_bulk();
+ *         ASHLAR_ERR_INVALID      no fences, or a bad one;
+ *         ASHLAR_ERR_UNSUPPORTED  the source has no fences;
+ *         ASHLAR_ERR_CAPTURE      a stream is being captured, and cannot be a
+ *                                 fence;
+ *         ASHLAR_ERR_NO_MEMORY    no host memory for the record.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_pool_put_after(struct ashlar_pool *pool, void *const *slots, size_t n,
+                      const struct ashlar_fence *fences, size_t m,
+                      size_t *culprit_out);
+
+/**
+ * The range that a pool stands on, to be asked, allowed and exported.
+ *
+ * @param pool  The pool.
+ *
+ * @return The range, the pool's own: it cannot be shrunk or destroyed; NULL for
+ *         a pool on blocks of a heap (ASHLAR_ERR_UNSUPPORTED), or when pool is
+ *         NULL or was destroyed.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API struct ashlar_range *ashlar_pool_range(struct ashlar_pool *pool);
 
 /**
  * Get as many slots as there are, up to n; the pool grows if it may.

@@ -15,7 +15,7 @@ ASHLAR_BEGIN_DECLS
 
 /**
  * A snapshot of one pool. While no other thread uses the pool,
- * live_slots + cached_slots + free_slots == capacity_slots.
+ * live_slots + cached_slots + free_slots + waiting_slots == capacity_slots.
  */
 struct ashlar_pool_stats {
     /** sizeof(struct ashlar_pool_stats), set by the caller. */
@@ -60,13 +60,15 @@ struct ashlar_pool_stats {
     uint64_t refusals;
     /** Slots that racing puts had put twice, found and dropped. */
     uint64_t duplicates;
+    /** Slots put by ashlar_pool_put_after() whose fences have not passed. */
+    size_t waiting_slots;
 };
 
 /** Initialiser for struct ashlar_pool_stats. */
 #define ASHLAR_POOL_STATS_INIT                                                 \
     {                                                                          \
         sizeof(struct ashlar_pool_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0                                             \
+            0, 0, 0, 0, 0, 0, 0, 0, 0                                             \
     }
 
 /**

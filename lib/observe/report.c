@@ -203,6 +203,7 @@ static const struct {
     MEMBER(store_gives),
     MEMBER(refusals),
     MEMBER(duplicates),
+    MEMBER(waiting_slots),
 };
 
 #define MEMBER_COUNT (sizeof(members) / sizeof(members[0]))

@@ -329,6 +329,11 @@ static enum ashlar_status refuse_address(struct ashlar_pool *pool,
                          "%s is %p, which is no address of pool \"%s\"; put it "
                          "to the pool it came from",
                          what, slot, pool->name);
+    if (slab_kind_of(slab) == SLAB_VACANT)
+        return error_set(ASHLAR_ERR_NOT_LIVE,
+                         "%s is %p, where pool \"%s\" has no slots since it "
+                         "was trimmed",
+                         what, slot, pool->name);
     if (slab_kind_of(slab) == SLAB_RUNS)
         return error_set(ASHLAR_ERR_WRONG_OWNER,
                          "%s is %p, which pool \"%s\" hands out as part of a "

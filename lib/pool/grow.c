@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "pool/pool.h"
+#include "pool/vacate.h"
 #include "pool/watch.h"
 
 #define SLAB_BYTES_MIN ((uint64_t)64 << 10)
@@ -36,6 +37,9 @@ static uint64_t wish_for(const struct ashlar_pool *pool, uint64_t missing,
 static enum ashlar_status no_memory(const struct ashlar_pool *pool,
                                     uint64_t missing)
 {
+    /* A range has said why, and how much waits for fences. */
+    if (pool->plan.range != NULL)
+        return ashlar_last_error();
     return error_set(ASHLAR_ERR_NO_MEMORY,
                      "no host memory for %lu more slots of %zu bytes in pool "
                      "\"%s\", which has %lu",
@@ -58,31 +62,51 @@ static void publish(struct ashlar_pool *pool, struct slab *slab,
         pool->store.low = slab->number;
 }
 
-/* With grow held: one slab more, of `missing` slots at least. */
-static enum ashlar_status add_slab(struct ashlar_pool *pool, uint64_t missing,
-                                   uint64_t room, enum slab_kind kind)
+/* With grow held: one new slab, of `missing` slots at least. */
+static enum ashlar_status make_slab(struct ashlar_pool *pool, uint64_t missing,
+                                    uint64_t room, enum slab_kind kind)
 {
     uint64_t wish = wish_for(pool, missing, room);
+    struct error before;
     struct slab_map *map;
     struct slab *slab;
 
-    __atomic_fetch_add(&pool->source_calls, 1, __ATOMIC_RELAXED);
+    error_copy(&before);
     slab = slab_create(&pool->plan, (uint32_t)wish, (uint32_t)room, kind);
-    if (slab == NULL && wish > missing)
+    if (slab == NULL && wish > missing) {
+        error_restore(&before);
         slab =
             slab_create(&pool->plan, (uint32_t)missing, (uint32_t)room, kind);
+    }
     if (slab == NULL)
         return no_memory(pool, missing);
     map = slab_map_with(pool->map, slab, pool->plan.geometry.stride);
     if (map == NULL) {
-        slab_destroy(&pool->plan, slab);
-        return no_memory(pool, missing);
+        slab_undo(&pool->plan, slab);
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory for the map of the slabs of pool "
+                         "\"%s\"",
+                         pool->name);
     }
     watch_slab(pool, slab);
     pool_lock(pool);
     publish(pool, slab, map);
     pool_unlock(pool);
     return ASHLAR_OK;
+}
+
+/* With grow held: `missing` slots more, in slabs trimmed before or a new one. */
+static enum ashlar_status add_slab(struct ashlar_pool *pool, uint64_t missing,
+                                   uint64_t room, enum slab_kind kind)
+{
+    enum ashlar_status status;
+    uint64_t made;
+
+    __atomic_fetch_add(&pool->source_calls, 1, __ATOMIC_RELAXED);
+    status = vacate_revive(pool, missing, room, kind, &made);
+    if (status != ASHLAR_OK || made >= missing)
+        return status;
+    return make_slab(pool, missing - made, room - made, kind);
 }
 
 /*
@@ -183,6 +207,11 @@ enum ashlar_status grow_free(struct ashlar_pool *pool, uint64_t need)
     pool_lock(pool);
     free_slots = pool->store.free;
     pool_unlock(pool);
+    if (free_slots < need && pending_collect(pool)) {
+        pool_lock(pool);
+        free_slots = pool->store.free;
+        pool_unlock(pool);
+    }
     if (free_slots < need)
         status = add_singles(pool, need - free_slots);
     lock_give(&pool->grow);

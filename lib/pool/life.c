@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -26,7 +27,9 @@
 #include "source/je.h"
 #include "type/type.h"
 
-#define RECORDS_KEPT 1024u
+#define RECORDS_KEPT  1024u
+/* Addresses for a pool on a range without max_slots; it grows on behind. */
+#define RESERVE_BYTES ((uint64_t)1 << 30)
 #define KNOWN_FLAGS  (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
 
 unsigned life_fork_epoch;
@@ -74,7 +77,16 @@ static void after_fork(void)
 
 static void after_fork_in_child(void)
 {
+    struct ashlar_pool *pool;
+
     life_fork_epoch++;
+    for (pool = first; pool != NULL; pool = pool->next) {
+        if (pool->plan.range == NULL)
+            continue;
+        /* Its memory is the parent's: no thread may find its cache here. */
+        __atomic_store_n(&pool->life, POOL_FORKED, __ATOMIC_RELEASE);
+        attach_end_all(pool);
+    }
     after_fork();
 }
 
@@ -234,19 +246,60 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     pool->type = type;
     pool->flags = options->flags;
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
-    pool->watched = watch_wanted();
+    pool->plan.source = source_hold(options->source);
+    pool->watched = watch_wanted() && source_can(pool->plan.source,
+                                                 ASHLAR_CAN_HOST_ACCESS);
     pool->cache_slots = cache_slots_of(options, pool->watched);
     pool->max_slots = options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX
                                               : options->max_slots;
-    pool->plan.source = source_hold(options->source);
     pool->plan.geometry = geometry_of(stride);
     pool->plan.checked = pool->checked;
     pool->plan.huge = (options->flags & ASHLAR_POOL_HUGE_PAGES) != 0;
     pool->fork_epoch = life_fork_epoch;
     lock_init(&pool->grow);
     lock_init(&pool->lock);
+    lock_init(&pool->pending.lock);
     copy_name(pool, options->name);
     watch_create(pool);
+}
+
+/*
+ * A pool whose source has no blocks stands on a range of its own, which never
+ * moves: one array, slot i at base + i * stride for ever.
+ */
+static enum ashlar_status make_home(struct ashlar_pool *pool)
+{
+    struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
+    struct ashlar_source *source = pool->plan.source;
+    size_t stride = pool->plan.geometry.stride;
+    enum ashlar_status status;
+
+    if (source_can(source, ASHLAR_CAN_BLOCKS))
+        return ASHLAR_OK;
+    if (!source_can(source, ASHLAR_CAN_RANGES))
+        return error_set(ASHLAR_ERR_UNSUPPORTED,
+                         "the source \"%s\" can hold no pools: it has neither "
+                         "blocks nor ranges",
+                         source->name);
+    options.reserve_bytes = pool->max_slots == ASHLAR_POOL_SLOTS_MAX
+                                ? RESERVE_BYTES
+                                : pool->max_slots * stride;
+    options.alignment = is_power_of_two(pool->plan.alignment)
+                            ? pool->plan.alignment
+                            : 0;
+    status = ashlar_range_create(source, &options, &pool->plan.range);
+    if (status == ASHLAR_OK)
+        __atomic_fetch_add(&pool->plan.range->holders, 1, __ATOMIC_RELAXED);
+    return status;
+}
+
+static void leave_home(struct ashlar_pool *pool)
+{
+    if (pool->plan.range == NULL)
+        return;
+    __atomic_fetch_sub(&pool->plan.range->holders, 1, __ATOMIC_RELEASE);
+    (void)ashlar_range_destroy(pool->plan.range, ASHLAR_QUIET, 1);
+    pool->plan.range = NULL;
 }
 
 /* Memory back to the source; the record waits for another life. */
@@ -255,9 +308,12 @@ static void dismantle(struct ashlar_pool *pool)
     struct slab_map *map = pool->map;
     uint32_t i;
 
+    pending_drop(pool);
+
     watch_destroy(pool);
     for (i = 0; map != NULL && i < map->count; i++)
         slab_destroy(&pool->plan, map->order[i]);
+    leave_home(pool);
     slab_map_free(map);
     memory_free(pool->runs.bins);
     source_drop(pool->plan.source);
@@ -293,7 +349,9 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
                          "no host memory for a pool's record of %zu bytes",
                          sizeof(*pool));
     fill(pool, type, &own);
-    status = grow_singles_to(pool, own.initial_slots);
+    status = make_home(pool);
+    if (status == ASHLAR_OK)
+        status = grow_singles_to(pool, own.initial_slots);
     if (status != ASHLAR_OK) {
         dismantle(pool);
         return status;
@@ -315,8 +373,11 @@ static uint64_t live_slots(const struct ashlar_pool *pool)
 static enum ashlar_status retire(struct ashlar_pool *pool, uint32_t flags)
 {
     enum ashlar_status status;
+    uint64_t waiting;
     uint64_t live;
 
+    if (pool != NULL && pool->life == POOL_LIVE)
+        (void)pending_collect(pool);
     life_lock();
     status = pool_check(pool, "ashlar_pool_destroy()");
     if (status != ASHLAR_OK) {
@@ -325,11 +386,14 @@ static enum ashlar_status retire(struct ashlar_pool *pool, uint32_t flags)
     }
     pool_lock(pool);
     live = live_slots(pool);
+    waiting = __atomic_load_n(&pool->pending.waiting, __ATOMIC_RELAXED);
     if (live != 0 && (flags & ASHLAR_POOL_FORCE) == 0) {
         status = error_set(ASHLAR_ERR_BUSY,
-                           "pool \"%s\" has %lu live slots; put them back, or "
-                           "destroy it with ASHLAR_POOL_FORCE",
-                           pool->name, (unsigned long)live);
+                           "pool \"%s\" has %lu live slots, and %lu that wait "
+                           "for fences; put them back, or destroy it with "
+                           "ASHLAR_POOL_FORCE",
+                           pool->name, (unsigned long)(live - waiting),
+                           (unsigned long)waiting);
     } else {
         __atomic_store_n(&pool->life, POOL_DEAD, __ATOMIC_RELEASE);
         attach_end_all(pool);

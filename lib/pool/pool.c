@@ -16,6 +16,11 @@ enum ashlar_status pool_refuse_handle(struct ashlar_pool *pool,
     if (pool == NULL)
         return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for pool",
                          call);
+    if (__atomic_load_n(&pool->life, __ATOMIC_ACQUIRE) == POOL_FORKED)
+        return error_set(ASHLAR_ERR_FORKED,
+                         "%s: pool \"%s\" stands on memory of the parent "
+                         "process, and is not usable after fork",
+                         call, pool->name);
     return error_set(ASHLAR_ERR_STALE,
                      "%s was given the handle of a pool that was destroyed",
                      call);

@@ -10,6 +10,7 @@
  *     run.c    the public calls on runs ──> runs.c ───> grow.c
  *     life.c   create, destroy, list, fork;  reserve.c promises and trim
  *     query.c  owns, index, at, walk, statistics
+ *     pending.c  put_after      vacate.c  the far end of pools on ranges
  *
  *     slots of a singles slab are, each, in exactly one place:
  *
@@ -37,6 +38,7 @@
 #include <ashlar/pool.h>
 
 #include "base/lock.h"
+#include "pool/pending.h"
 #include "pool/runs.h"
 #include "pool/slab.h"
 #include "pool/store.h"
@@ -45,7 +47,11 @@
 
 struct cache;
 
-enum pool_life { POOL_DEAD = 0, POOL_LIVE = 1 };
+enum pool_life {
+    POOL_DEAD = 0,
+    POOL_LIVE = 1,
+    POOL_FORKED = 2 /* on a range of the parent's */
+};
 
 struct ashlar_pool {
     /* Written when the pool is made, read by every call. */
@@ -82,6 +88,8 @@ struct ashlar_pool {
     uint64_t gives;
     uint64_t duplicates;
     uint64_t peak;
+
+    struct pending pending;
 
     /* Under the life lock. */
     struct ashlar_pool *next;

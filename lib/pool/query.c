@@ -150,6 +150,19 @@ enum ashlar_status ashlar_pool_for_each_live(struct ashlar_pool *pool,
     return ASHLAR_OK;
 }
 
+struct ashlar_range *ashlar_pool_range(struct ashlar_pool *pool)
+{
+    if (pool_check(pool, "ashlar_pool_range()") != ASHLAR_OK)
+        return NULL;
+    if (pool->plan.range == NULL)
+        (void)pool_refuse(pool, error_set(ASHLAR_ERR_UNSUPPORTED,
+                                          "pool \"%s\" stands on blocks of the "
+                                          "source \"%s\", not on a range",
+                                          pool->name,
+                                          pool->plan.source->name));
+    return pool->plan.range;
+}
+
 const struct ashlar_type *ashlar_pool_type(struct ashlar_pool *pool)
 {
     return pool_check(pool, "ashlar_pool_type()") == ASHLAR_OK ? pool->type
@@ -189,7 +202,13 @@ static void count_slots(const struct ashlar_pool *pool,
     stats->cached_slots = kept;
     stats->live_slots = out - kept + pool->runs.live_slots;
     stats->capacity_slots = pool_capacity(pool);
-    stats->free_slots = stats->capacity_slots - stats->live_slots - kept;
+    stats->waiting_slots =
+        __atomic_load_n(&pool->pending.waiting, __ATOMIC_RELAXED);
+    stats->live_slots -= stats->waiting_slots < stats->live_slots
+                             ? stats->waiting_slots
+                             : stats->live_slots;
+    stats->free_slots = stats->capacity_slots - stats->live_slots - kept -
+                        stats->waiting_slots;
     stats->peak_slots = pool->peak;
     stats->max_slots = pool->max_slots;
     stats->promised_slots = pool->promised;

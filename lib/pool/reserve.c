@@ -12,6 +12,7 @@
 #include "pool/cache.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
+#include "pool/vacate.h"
 
 /* How far a promise of n slots more goes, and what stands against it. */
 struct promise {
@@ -218,9 +219,16 @@ enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
 
     if (status != ASHLAR_OK)
         return status;
+    (void)pending_collect(pool);
     pool_lock(pool);
     drop_promises(pool);
     pool_unlock(pool);
+    if (pool->plan.range != NULL) {
+        status = vacate_trim(pool, &bytes);
+        if (status == ASHLAR_OK && bytes_out != NULL)
+            *bytes_out = bytes;
+        return status == ASHLAR_OK ? ASHLAR_OK : pool_refuse(pool, status);
+    }
     map = pool_map(pool);
     for (i = 0; map != NULL && i < map->count; i++) {
         /* One slab at a time, so that others come in between. */

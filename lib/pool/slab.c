@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/align.h"
+#include "base/error.h"
 #include "base/memory.h"
 
 #define HUGE_BYTES   ((size_t)2 << 20)
@@ -64,6 +65,33 @@ static int block_create(const struct slab_plan *plan, struct slab *slab,
     return 0;
 }
 
+/*
+ * The slots' memory as the next part of the pool's range: slot i of the pool is
+ * at base + i * stride, so a slab starts where the one before ended.
+ */
+static int part_create(struct slab_plan *plan, struct slab *slab,
+                       uint32_t count, uint32_t most)
+{
+    struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
+    size_t stride = plan->geometry.stride;
+    uint64_t bytes;
+
+    if (__builtin_mul_overflow(plan->placed + count, (uint64_t)stride, &bytes))
+        return -1;
+    if (ashlar_range_grow_to(plan->range, bytes, &result) != ASHLAR_OK)
+        return -1;
+    slab->base = (char *)(uintptr_t)result.base + plan->placed * stride;
+    /* Chunks come in granules: take what came with it. */
+    slab->count = (uint32_t)min_size(
+        result.committed_bytes / stride - plan->placed, most);
+    bytes = (plan->placed + slab->count) * stride;
+    if (ashlar_range_grow_to(plan->range, bytes, NULL) != ASHLAR_OK)
+        return -1;
+    slab->block_bytes = slab->count * stride;
+    plan->placed += slab->count;
+    return 0;
+}
+
 /* The records beside the slots: bitmaps in one block, states in another. */
 static int records_create(struct slab *slab, bool checked)
 {
@@ -83,15 +111,16 @@ static int records_create(struct slab *slab, bool checked)
     return slab->state == NULL ? -1 : 0;
 }
 
-struct slab *slab_create(const struct slab_plan *plan, uint32_t count,
-                         uint32_t most, enum slab_kind kind)
+struct slab *slab_create(struct slab_plan *plan, uint32_t count, uint32_t most,
+                         enum slab_kind kind)
 {
     struct slab *slab = memory_zalloc(sizeof(*slab));
 
     if (slab == NULL)
         goto err;
     slab->kind = kind;
-    if (block_create(plan, slab, count, most) != 0)
+    if ((plan->range == NULL ? block_create(plan, slab, count, most)
+                             : part_create(plan, slab, count, most)) != 0)
         goto err;
     if (records_create(slab, plan->checked) != 0)
         goto err;
@@ -103,7 +132,7 @@ struct slab *slab_create(const struct slab_plan *plan, uint32_t count,
 
 err:
     if (slab != NULL)
-        slab_destroy(plan, slab);
+        slab_undo(plan, slab);
     return NULL;
 }
 
@@ -117,6 +146,44 @@ void slab_destroy(const struct slab_plan *plan, struct slab *slab)
                                      slab->block_bytes,
                                      slab->block_alignment);
     memory_free(slab);
+}
+
+void slab_undo(struct slab_plan *plan, struct slab *slab)
+{
+    struct error before;
+
+    if (plan->range != NULL && slab->count != 0) {
+        error_copy(&before);
+        plan->placed -= slab->count;
+        (void)range_shrink(plan->range, plan->placed * plan->geometry.stride,
+                           NULL);
+        error_restore(&before);
+    }
+    slab_destroy(plan, slab);
+}
+
+enum ashlar_status slab_refill(struct slab_plan *plan, struct slab *slab)
+{
+    uint64_t placed = slab->first + slab->count;
+    enum ashlar_status status;
+
+    status = ashlar_range_grow_to(plan->range,
+                                  placed * plan->geometry.stride, NULL);
+    if (status == ASHLAR_OK)
+        plan->placed = placed;
+    return status;
+}
+
+enum ashlar_status slab_cut(struct slab_plan *plan, struct slab *slab,
+                            uint64_t *bytes_out)
+{
+    enum ashlar_status status;
+
+    status = range_shrink(plan->range, slab->first * plan->geometry.stride,
+                          bytes_out);
+    if (status == ASHLAR_OK)
+        plan->placed = slab->first;
+    return status;
 }
 
 int slab_make_tags(struct slab *slab)

@@ -4,7 +4,8 @@
  * @file
  * The slab: a stretch of slots, and the map from addresses to slabs.
  *
- *     block from the source            records, from libc
+ *     a block from the source, or a
+ *     part of the pool's range         records, from libc
  *     base ─> [slot 0][slot 1] ...     struct slab ─> state[count]  1 B a slot
  *                                                  ├> free[]        1 bit
  *                                                  ├> summary[]     1 bit a word
@@ -32,9 +33,14 @@
 #include <stdint.h>
 
 #include "pool/geometry.h"
+#include "range/range.h"
 #include "source/source.h"
 
-enum slab_kind { SLAB_SINGLES = 0, SLAB_RUNS = 1 };
+enum slab_kind {
+    SLAB_SINGLES = 0,
+    SLAB_RUNS = 1,
+    SLAB_VACANT = 2 /* its memory was trimmed away: see vacate.h */
+};
 
 /** Where a run starts: see run.h. */
 struct run_tag {
@@ -57,7 +63,7 @@ struct slab {
     uint64_t *summary;
     struct run_tag *tags; /* NULL until the slab first holds runs */
     bool prefaulted;
-    void *block; /* what the source gave */
+    void *block; /* what the source gave; NULL on a range */
     size_t block_bytes;
     size_t block_alignment;
 };
@@ -86,6 +92,8 @@ struct slab_map {
 /** How slabs of a pool are made. */
 struct slab_plan {
     struct ashlar_source *source;
+    struct ashlar_range *range; /* the pool's own; NULL: blocks */
+    uint64_t placed;            /* slots of all slabs in the range */
     struct geometry geometry;
     size_t alignment;
     bool checked;
@@ -96,12 +104,23 @@ struct slab_plan {
  * Make a slab of `count` slots or a few more, no more than most. It belongs to
  * no map yet.
  *
- * @return NULL when there is no memory; sets no error.
+ * @return NULL when there is no memory; the error is set on a range, whose
+ *         sentence says more.
  */
-struct slab *slab_create(const struct slab_plan *plan, uint32_t count,
-                         uint32_t most, enum slab_kind kind);
+struct slab *slab_create(struct slab_plan *plan, uint32_t count, uint32_t most,
+                         enum slab_kind kind);
 
 void slab_destroy(const struct slab_plan *plan, struct slab *slab);
+
+/** Destroy the slab made last: the range is as it was before. */
+void slab_undo(struct slab_plan *plan, struct slab *slab);
+
+/** Give a vacant slab memory again: as ashlar_range_grow_to(). */
+enum ashlar_status slab_refill(struct slab_plan *plan, struct slab *slab);
+
+/** Take the memory of the range's last slabs away, from this one on. */
+enum ashlar_status slab_cut(struct slab_plan *plan, struct slab *slab,
+                            uint64_t *bytes_out);
 
 /** A new map with one slab more; numbers the slab. NULL: no memory. */
 struct slab_map *slab_map_with(struct slab_map *map, struct slab *slab,

@@ -55,8 +55,8 @@ void watch_destroy(struct ashlar_pool *pool)
         return;
     VALGRIND_DESTROY_MEMPOOL(pool);
     for (i = 0; map != NULL && i < map->count; i++) {
-        unpoison(map->order[i]->block, map->order[i]->block_bytes);
-        VALGRIND_MAKE_MEM_UNDEFINED(map->order[i]->block,
+        unpoison(map->order[i]->base, map->order[i]->block_bytes);
+        VALGRIND_MAKE_MEM_UNDEFINED(map->order[i]->base,
                                     map->order[i]->block_bytes);
     }
 }
@@ -65,8 +65,8 @@ void watch_slab(struct ashlar_pool *pool, struct slab *slab)
 {
     if (!pool->watched)
         return;
-    poison(slab->block, slab->block_bytes);
-    VALGRIND_MAKE_MEM_NOACCESS(slab->block, slab->block_bytes);
+    poison(slab->base, slab->block_bytes);
+    VALGRIND_MAKE_MEM_NOACCESS(slab->base, slab->block_bytes);
 }
 
 void watch_get(struct ashlar_pool *pool, void *const *slots, size_t n)

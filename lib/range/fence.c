@@ -43,7 +43,7 @@ static enum ashlar_status record(struct ashlar_source *source,
     return status;
 }
 
-enum ashlar_status fences_record(struct ashlar_range *range,
+enum ashlar_status fences_record(struct ashlar_source *own,
                                  const struct ashlar_fence *fences, size_t n,
                                  struct retire_item *item)
 {
@@ -54,7 +54,7 @@ enum ashlar_status fences_record(struct ashlar_range *range,
     for (i = 0; i < n && status == ASHLAR_OK; i++)
         status = check_fence(&fences[i], i);
     for (i = 0; i < n && status == ASHLAR_OK; i++) {
-        source = fences[i].source == NULL ? range->source : fences[i].source;
+        source = fences[i].source == NULL ? own : fences[i].source;
         if (fences[i].kind != ASHLAR_FENCE_QUIET)
             status = record(source, &fences[i], item);
     }

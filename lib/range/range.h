@@ -113,6 +113,17 @@ void range_result(const struct ashlar_range *range,
                   struct ashlar_range_result *facts,
                   struct ashlar_range_result *result);
 
+/**
+ * Shrink the range of a pool, which knows that nobody uses what goes.
+ *
+ * @param released_out  Receives the bytes; may be NULL.
+ */
+enum ashlar_status range_shrink(struct ashlar_range *range, uint64_t total,
+                                uint64_t *released_out);
+
+/** Refuse to take memory away under pools. */
+enum ashlar_status range_check_free(struct ashlar_range *range);
+
 /** Refuse to change how large an imported range is. */
 enum ashlar_status range_check_own(struct ashlar_range *range,
                                    const char *call);
@@ -142,8 +153,12 @@ enum ashlar_status access_start(struct ashlar_range *range,
 enum ashlar_status fences_check(const struct ashlar_fence *fences, size_t n,
                                 const char *call);
 
-/** Record fences into an item that has room; what was, the item drops. */
-enum ashlar_status fences_record(struct ashlar_range *range,
+/**
+ * Record fences into an item that has room; what was, the item drops.
+ *
+ * @param own  The source of fences that name none.
+ */
+enum ashlar_status fences_record(struct ashlar_source *own,
                                  const struct ashlar_fence *fences, size_t n,
                                  struct retire_item *item);
 

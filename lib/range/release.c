@@ -82,7 +82,7 @@ static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
             retire_item_drop(item);
         return no_records();
     }
-    status = fences_record(range, fences, n, item);
+    status = fences_record(range->source, fences, n, item);
     if (status != ASHLAR_OK) {
         retire_item_drop(item);
         return status;
@@ -175,6 +175,32 @@ static enum ashlar_status check_release(struct ashlar_range *range,
     return status == ASHLAR_OK ? range_result_check(result) : status;
 }
 
+enum ashlar_status range_shrink(struct ashlar_range *range, uint64_t total,
+                                uint64_t *released_out)
+{
+    uint64_t released = 0;
+    enum ashlar_status status;
+
+    lock_take(&range->lock);
+    status = shrink(range, total, ASHLAR_QUIET, 1, &released);
+    lock_give(&range->lock);
+    if (released_out != NULL)
+        *released_out = released;
+    return status;
+}
+
+enum ashlar_status range_check_free(struct ashlar_range *range)
+{
+    unsigned holders = __atomic_load_n(&range->holders, __ATOMIC_ACQUIRE);
+
+    if (holders == 0)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_BUSY,
+                     "%u pool(s) stand on the range at 0x%lx; trim or destroy "
+                     "the pool instead",
+                     holders, (unsigned long)range->base);
+}
+
 enum ashlar_status ashlar_range_shrink_to(struct ashlar_range *range,
                                           uint64_t total,
                                           const struct ashlar_fence *fences,
@@ -192,7 +218,9 @@ enum ashlar_status ashlar_range_shrink_to(struct ashlar_range *range,
         return status;
     lock_take(&range->lock);
     facts.old_base = range->base;
-    status = shrink(range, total, fences, n, &facts.released_bytes);
+    status = range_check_free(range);
+    if (status == ASHLAR_OK)
+        status = shrink(range, total, fences, n, &facts.released_bytes);
     if (status == ASHLAR_OK)
         range_result(range, &facts, result);
     lock_give(&range->lock);
@@ -232,6 +260,8 @@ enum ashlar_status ashlar_range_decommit(struct ashlar_range *range,
     lock_take(&range->lock);
     facts.old_base = range->base;
     status = range_check_part(range, offset, bytes);
+    if (status == ASHLAR_OK)
+        status = range_check_free(range);
     if (status == ASHLAR_OK)
         status = check_not_moved(range);
     if (status == ASHLAR_OK)
@@ -302,7 +332,7 @@ static enum ashlar_status retire_olds(struct ashlar_range *range,
     item = retire_item_create(range, steps_for_olds(range), (uint32_t)n);
     if (item == NULL)
         return no_records();
-    status = fences_record(range, fences, n, item);
+    status = fences_record(range->source, fences, n, item);
     if (status != ASHLAR_OK) {
         retire_item_drop(item);
         return status;
@@ -375,21 +405,17 @@ enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
     struct ashlar_source *source;
     struct retire_item *item;
     enum ashlar_status status;
-    unsigned holders;
 
     status = check_release(range, fences, n, NULL, "ashlar_range_destroy()");
     if (status != ASHLAR_OK)
         return status;
-    holders = __atomic_load_n(&range->holders, __ATOMIC_ACQUIRE);
-    if (holders != 0)
-        return error_set(ASHLAR_ERR_BUSY,
-                         "%u pool(s) stand on the range at 0x%lx; destroy them "
-                         "first",
-                         holders, (unsigned long)range->base);
+    status = range_check_free(range);
+    if (status != ASHLAR_OK)
+        return status;
     item = item_for_all(range, n);
     if (item == NULL)
         return no_records();
-    status = fences_record(range, fences, n, item);
+    status = fences_record(range->source, fences, n, item);
     if (status != ASHLAR_OK) {
         retire_item_drop(item);
         return status;

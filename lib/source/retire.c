@@ -50,8 +50,7 @@ void retire_item_add(struct retire_item *item, enum retire_kind kind,
     item->steps[item->step_count++] = (struct retire_step){kind, what, bytes};
 }
 
-/* Whether all fences have passed; those that have are dropped. */
-static bool fences_passed(struct retire_item *item)
+bool retire_item_passed(struct retire_item *item)
 {
     struct retire_fence *fence;
     enum ashlar_status status;
@@ -98,7 +97,7 @@ static bool work_off(struct ashlar_source *source, struct retire_item *item)
     const struct retire_step *step;
     enum ashlar_status status;
 
-    if (!fences_passed(item))
+    if (!retire_item_passed(item))
         return false;
     item->failed = false;
     while (item->next_step < item->step_count) {

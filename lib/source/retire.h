@@ -82,6 +82,9 @@ struct retire_item *retire_item_create(const void *owner, uint32_t steps,
 /** Drop a reference; the last frees the item, and drops its fences. */
 void retire_item_drop(struct retire_item *item);
 
+/** Whether all fences have passed; those that have are dropped. */
+bool retire_item_passed(struct retire_item *item);
+
 /** Append a step; there is room. Mappings first, chunks, then addresses. */
 void retire_item_add(struct retire_item *item, enum retire_kind kind,
                      uint64_t what, uint64_t bytes);
