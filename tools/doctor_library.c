@@ -164,8 +164,8 @@ static void tell_tls(struct findings *findings, const struct module *module,
                      name);
     } else if (bytes <= LATE_TLS_BYTES) {
         findings_add(findings, FINDING_OK, "static TLS",
-                     "%s takes %s bytes: any program can load it late", name,
-                     human_count(bytes).s);
+                     "%s takes %s bytes, which every program has room for",
+                     name, human_count(bytes).s);
     } else {
         findings_add(findings, bad, "static TLS",
                      "%s takes %s bytes: libashlar cannot be loaded late, by "
