@@ -32,8 +32,7 @@ static const char doc[] =
     "MANIFEST is a file of JSON Lines, - for standard input, or the name of "
     "one that came with ashlar: " OWN_MANIFESTS
     ". A line is a kernel; a tensor has the fields of a CUDA tensor map, its "
-    "shape "
-    "innermost dimension first (all of them: man ashlar):\n"
+    "shape innermost dimension first (all of them: man ashlar):\n"
     "\n"
     "  {\"kernel\": \"gemm\", \"instances\": 32, \"tensors\": [\n"
     "    {\"name\": \"A\", \"dtype\": \"bfloat16\", \"shape\": [4096, 128],\n"
@@ -156,6 +155,18 @@ static FILE *open_installed(const char *name)
     return stream;
 }
 
+static void tell_not_open(const char *name, int err)
+{
+    char *shown = human_printable(name, SIZE_MAX, "");
+
+    if (err == ENOENT && strchr(name, '/') == NULL)
+        error(0, 0, "the manifest %s: %s; ashlar's own are %s", shown,
+              strerror(err), OWN_MANIFESTS);
+    else
+        error(0, err, "the manifest %s", shown);
+    free(shown);
+}
+
 static FILE *open_manifest(const char *name)
 {
     FILE *stream;
@@ -167,11 +178,8 @@ static FILE *open_manifest(const char *name)
     err = errno;
     if (stream == NULL && err == ENOENT)
         stream = open_installed(name);
-    if (stream == NULL && strchr(name, '/') == NULL)
-        error(0, 0, "the manifest %s: %s; ashlar's own are %s", name,
-              strerror(err), OWN_MANIFESTS);
-    else if (stream == NULL)
-        error(0, 0, "the manifest %s: %s", name, strerror(err));
+    if (stream == NULL)
+        tell_not_open(name, err);
     return stream;
 }
 

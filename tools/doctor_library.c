@@ -24,9 +24,17 @@
 /* What glibc keeps free for modules loaded late, unless told otherwise. */
 #define LATE_TLS_BYTES 512
 
+/* An older library may not know it. */
+static const char *fact(const char *key)
+{
+    const char *value = ashlar_build_info(key);
+
+    return value == NULL ? "" : value;
+}
+
 static bool is(const char *key, const char *value)
 {
-    return strcmp(ashlar_build_info(key), value) == 0;
+    return strcmp(fact(key), value) == 0;
 }
 
 static void tell_version(struct findings *findings, const struct module *module)
@@ -45,15 +53,14 @@ static void tell_version(struct findings *findings, const struct module *module)
 
 static void tell_build(struct findings *findings)
 {
-    const char *sanitizers = ashlar_build_info("sanitizers");
+    const char *sanitizers = fact("sanitizers");
     bool slow = sanitizers[0] != '\0' || is("debug", "yes");
 
     findings_add(findings, slow ? FINDING_NOTE : FINDING_OK, "build",
-                 "%s%s%s%s, Valgrind requests: %s",
-                 ashlar_build_info("compiler"),
+                 "%s%s%s%s, Valgrind requests: %s", fact("compiler"),
                  sanitizers[0] != '\0' ? ", sanitizers " : "", sanitizers,
                  is("debug", "yes") ? ", internal checks" : "",
-                 ashlar_build_info("valgrind"));
+                 fact("valgrind"));
     if (slow)
         findings_advise(findings, "good for finding mistakes; build without "
                                   "them for speed");
@@ -62,14 +69,14 @@ static void tell_build(struct findings *findings)
 /* "5.3.0-0-g54ea..." as "5.3.0". */
 static char *short_version(void)
 {
-    const char *version = ashlar_build_info("jemalloc.version");
+    const char *version = fact("jemalloc.version");
 
     return must_format("%.*s", (int)strcspn(version, "-"), version);
 }
 
 static void tell_jemalloc(struct findings *findings)
 {
-    const char *prefix = ashlar_build_info("jemalloc.prefix");
+    const char *prefix = fact("jemalloc.prefix");
     char *version = short_version();
 
     if (is("jemalloc.kind", "private")) {
@@ -88,7 +95,7 @@ static void tell_jemalloc(struct findings *findings)
 
 static void tell_variable(struct findings *findings)
 {
-    const char *name = ashlar_build_info("jemalloc.settings_variable");
+    const char *name = fact("jemalloc.settings_variable");
     const char *value = getenv(name);
 
     if (value == NULL) {
@@ -117,8 +124,7 @@ static void tell_variable(struct findings *findings)
 /* jemalloc also takes its settings from the name a symbolic link has. */
 static void tell_link(struct findings *findings)
 {
-    char *path =
-        must_format("/etc/%smalloc.conf", ashlar_build_info("jemalloc.prefix"));
+    char *path = must_format("/etc/%smalloc.conf", fact("jemalloc.prefix"));
     char target[PATH_MAX + 1];
     ssize_t bytes = readlink(path, target, PATH_MAX);
 
@@ -158,8 +164,8 @@ static void tell_tls(struct findings *findings, const struct module *module,
                      name);
     } else if (bytes <= LATE_TLS_BYTES) {
         findings_add(findings, FINDING_OK, "static TLS",
-                     "%s takes %s bytes: any program can load it late", name,
-                     human_count(bytes).s);
+                     "%s takes %s bytes, which every program has room for",
+                     name, human_count(bytes).s);
     } else {
         findings_add(findings, bad, "static TLS",
                      "%s takes %s bytes: libashlar cannot be loaded late, by "

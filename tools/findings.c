@@ -28,6 +28,19 @@ static const struct {
     [FINDING_PROBLEM] = {"problem", LOOK_RED},
 };
 
+/* What a sentence quotes may be anything; what is kept can be printed. */
+static char *sentence(const char *format, va_list list)
+    __attribute__((format(printf, 1, 0)));
+
+static char *sentence(const char *format, va_list list)
+{
+    char *raw = must_format_list(format, list);
+    char *text = human_printable(raw, SIZE_MAX, "");
+
+    free(raw);
+    return text;
+}
+
 void findings_add(struct findings *findings, enum finding_level level,
                   const char *topic, const char *format, ...)
 {
@@ -35,7 +48,7 @@ void findings_add(struct findings *findings, enum finding_level level,
     va_list list;
 
     va_start(list, format);
-    finding.fact = must_format_list(format, list);
+    finding.fact = sentence(format, list);
     va_end(list);
     findings->list = must_grow(findings->list, findings->count + 1,
                                sizeof(findings->list[0]));
@@ -48,7 +61,7 @@ void findings_advise(struct findings *findings, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    last->advice = must_format_list(format, list);
+    last->advice = sentence(format, list);
     va_end(list);
 }
 
@@ -61,15 +74,6 @@ size_t findings_count(const struct findings *findings, enum finding_level level)
     return count;
 }
 
-static void print_wrapped(FILE *stream, const char *text, size_t at,
-                          size_t columns)
-{
-    char *safe = human_printable(text, SIZE_MAX, "...");
-
-    human_wrap(stream, safe, at, columns);
-    free(safe);
-}
-
 static void print_finding(const struct finding *finding, FILE *stream,
                           const struct look *look)
 {
@@ -78,11 +82,11 @@ static void print_finding(const struct finding *finding, FILE *stream,
     fprintf(stream, "%s%-*s%s%-*s",
             look_colour(look, levels[finding->level].colour), LEVEL_WIDTH, name,
             look_colour(look, LOOK_PLAIN), TOPIC_WIDTH, finding->topic);
-    print_wrapped(stream, finding->fact, FACT_AT, look->columns);
+    human_wrap(stream, finding->fact, FACT_AT, look->columns);
     if (finding->advice == NULL)
         return;
     fprintf(stream, "%*s-> ", FACT_AT, "");
-    print_wrapped(stream, finding->advice, FACT_AT + 3, look->columns);
+    human_wrap(stream, finding->advice, FACT_AT + 3, look->columns);
 }
 
 void findings_print(const struct findings *findings, FILE *stream)

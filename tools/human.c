@@ -5,6 +5,7 @@
 #include "human.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,14 +100,37 @@ size_t human_columns(const char *utf8)
     return columns;
 }
 
+/* The bytes of the character that begins here; 0 when it is no UTF-8. */
+static size_t character_bytes(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    size_t bytes = byte[0] < 0x80   ? 1
+                   : byte[0] < 0xc2 ? 0
+                   : byte[0] < 0xe0 ? 2
+                   : byte[0] < 0xf0 ? 3
+                   : byte[0] < 0xf5 ? 4
+                                    : 0;
+    size_t i;
+
+    for (i = 1; i < bytes; i++)
+        if (starts_character(at[i]))
+            return 0;
+    /* Too long a form, a surrogate half, or beyond the last character. */
+    if ((byte[0] == 0xe0 && byte[1] < 0xa0) ||
+        (byte[0] == 0xed && byte[1] >= 0xa0) ||
+        (byte[0] == 0xf0 && byte[1] < 0x90) ||
+        (byte[0] == 0xf4 && byte[1] >= 0x90))
+        return 0;
+    return bytes;
+}
+
 /* C0, DEL, and C1, which is 0xc2 0x80 to 0xc2 0x9f. */
-static size_t control_bytes(const char *at)
+static bool is_control(const char *at)
 {
     const unsigned char *byte = (const unsigned char *)at;
 
-    if (byte[0] < 0x20 || byte[0] == 0x7f)
-        return 1;
-    return byte[0] == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0 ? 2 : 0;
+    return byte[0] < 0x20 || byte[0] == 0x7f ||
+           (byte[0] == 0xc2 && byte[1] < 0xa0);
 }
 
 static char *cut(char *text, size_t columns, const char *ellipsis)
@@ -129,10 +153,13 @@ char *human_printable(const char *utf8, size_t columns, const char *ellipsis)
     size_t at = 0;
 
     while (*utf8 != '\0') {
-        size_t skip = control_bytes(utf8);
+        size_t bytes = character_bytes(utf8);
 
-        text[at++] = skip != 0 ? '?' : *utf8;
-        utf8 += skip != 0 ? skip : 1;
+        if (bytes == 0 || is_control(utf8))
+            text[at++] = '?';
+        else
+            at = (size_t)((char *)mempcpy(text + at, utf8, bytes) - text);
+        utf8 += bytes != 0 ? bytes : 1;
     }
     if (human_columns(text) > columns && columns > human_columns(ellipsis))
         text = cut(text, columns, ellipsis);

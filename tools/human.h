@@ -37,8 +37,9 @@ const char *human_plural(uint64_t n, const char *one, const char *many);
 size_t human_columns(const char *utf8);
 
 /**
- * A copy that is safe to print: control characters become "?", and what is
- * longer than `columns` ends in an ellipsis. The caller frees it.
+ * A copy that is safe to print: control characters, and bytes that are no
+ * UTF-8, become "?"; what is longer than `columns` ends in an ellipsis. The
+ * caller frees it.
  */
 char *human_printable(const char *utf8, size_t columns, const char *ellipsis);
 

@@ -47,12 +47,14 @@ struct worker {
  */
 static void make_order(struct launcher *launcher)
 {
-    const struct manifest *manifest = launcher->preparation->manifest;
+    const struct preparation *preparation = launcher->preparation;
+    const struct manifest *manifest = preparation->manifest;
     size_t count = 0, i;
     uint32_t *active = must_alloc(manifest->kernel_count, sizeof(active[0]));
     uint64_t pass;
 
-    launcher->order = must_alloc(manifest->instances, sizeof(active[0]));
+    launcher->order = must_alloc(preparation->first[manifest->kernel_count],
+                                 sizeof(launcher->order[0]));
     for (i = 0; i < manifest->kernel_count; i++)
         if (manifest->kernels[i].tensor_count != 0)
             active[count++] = (uint32_t)i;

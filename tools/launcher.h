@@ -27,7 +27,7 @@ struct launcher_result {
     uint64_t slots;    /* taken, filled and put back */
     uint64_t wall_ns;  /* from the first launch to the end of the last */
     uint64_t clashes;  /* launches that found foreign bytes in their slots */
-    uint64_t residue;  /* the most of a run's address % alignment */
+    uint64_t residue;  /* address % alignment of all runs, or-ed */
     uint64_t clock_ns; /* what reading the clock adds to each latency */
     struct histogram latency; /* ns from taking a run to having put it back */
     char *refusal;            /* what the library said, or NULL; to be freed */

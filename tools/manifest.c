@@ -57,13 +57,16 @@ static void check_tensor_name(const struct place *place, json_t *seen,
 {
     json_t *value = json_object_get(place->object, "name");
     const char *name = json_string_value(value);
-    json_t *first = name != NULL ? json_object_get(seen, name) : NULL;
+    json_t *first;
 
+    if (name == NULL || name[0] == '\0')
+        return; /* told already */
+    first = json_object_get(seen, name);
     if (first != NULL)
         field_refuse(place, "name", value,
                      "another than that of tensors[%lld] of this kernel",
                      (long long)json_integer_value(first));
-    else if (name != NULL)
+    else
         json_object_set_new(seen, name, json_integer((json_int_t)index));
 }
 

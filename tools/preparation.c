@@ -14,7 +14,7 @@
 #include "must.h"
 #include "stop.h"
 
-#define LOOK_UP_EVERY 1024 /* runs between two looks at the clock */
+#define LOOK_UP_EVERY 1024 /* runs between two looks around */
 
 static bool make_pool(struct preparation *preparation)
 {
@@ -102,45 +102,45 @@ static bool note_reserved(struct preparation *preparation)
     return true;
 }
 
-/* Take some of a kernel's runs; only this is timed. */
-static bool take_some(struct preparation *preparation, size_t index,
-                      uint64_t count)
-{
-    size_t length = preparation->manifest->kernels[index].tensor_count;
-    void **runs = preparation->runs + preparation->first[index];
-    uint64_t end = preparation->taken[index] + count;
-    uint64_t start = clock_ns();
-    uint64_t i;
-
-    for (i = preparation->taken[index]; i < end; i++) {
-        runs[i] = ashlar_pool_get_run(preparation->pool, length);
-        if (runs[i] == NULL)
-            break;
-    }
-    preparation->take_ns += clock_ns() - start;
-    preparation->slots += (i - preparation->taken[index]) * length;
-    preparation->taken[index] = i;
-    return i == end;
-}
-
 static bool take_kernel(struct preparation *preparation, size_t index,
                         struct progress *progress)
 {
-    const struct kernel *kernel = &preparation->manifest->kernels[index];
-    uint64_t left = kernel->instances;
+    size_t length = preparation->manifest->kernels[index].tensor_count;
+    uint64_t first = preparation->first[index];
+    uint64_t count = preparation->first[index + 1] - first;
+    uint64_t i;
 
-    if (kernel->tensor_count == 0)
-        return true;
-    while (left != 0 && !stop_wanted()) {
-        uint64_t count = left < LOOK_UP_EVERY ? left : LOOK_UP_EVERY;
+    for (i = 0; i < count; i++) {
+        void *run;
 
-        if (!take_some(preparation, index, count))
+        if (i % LOOK_UP_EVERY == 0) {
+            progress_step(progress, preparation->slots);
+            if (stop_wanted())
+                break;
+        }
+        run = ashlar_pool_get_run(preparation->pool, length);
+        if (run == NULL)
             return false;
-        left -= count;
-        progress_step(progress, preparation->slots);
+        preparation->runs[first + i] = run;
+        preparation->taken[index] = i + 1;
+        preparation->slots += length;
     }
-    preparation->interrupted |= left != 0;
+    preparation->interrupted |= i != count;
     return true;
+}
+
+/* Only this is timed: no address is looked at meanwhile. */
+static bool take_all(struct preparation *preparation, struct progress *progress)
+{
+    size_t count = preparation->manifest->kernel_count;
+    uint64_t start = clock_ns();
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (!take_kernel(preparation, i, progress))
+            break;
+    preparation->take_ns = clock_ns() - start;
+    return i == count;
 }
 
 /* Where every slot of a kernel really lies. */
@@ -166,34 +166,46 @@ static void measure_kernel(struct preparation *preparation, size_t index)
         preparation->residue = worst;
 }
 
+/* The records: who has which runs. */
+static void lay_out(struct preparation *preparation)
+{
+    const struct manifest *manifest = preparation->manifest;
+    size_t n = manifest->kernel_count;
+    size_t i;
+
+    preparation->first = must_alloc(n + 1, sizeof(preparation->first[0]));
+    preparation->taken = must_alloc(n, sizeof(preparation->taken[0]));
+    preparation->residues = must_alloc(n, sizeof(preparation->residues[0]));
+    for (i = 0; i < n; i++) {
+        const struct kernel *kernel = &manifest->kernels[i];
+
+        preparation->first[i + 1] =
+            preparation->first[i] +
+            (kernel->tensor_count != 0 ? kernel->instances : 0);
+    }
+    preparation->runs =
+        must_alloc(preparation->first[n], sizeof(preparation->runs[0]));
+}
+
 bool preparation_make(const struct manifest *manifest, uint64_t concurrent,
                       struct progress *progress,
                       struct preparation *preparation)
 {
-    size_t n = manifest->kernel_count;
+    bool done;
     size_t i;
 
     memset(preparation, 0, sizeof(*preparation));
     preparation->manifest = manifest;
-    preparation->first = must_alloc(n + 1, sizeof(preparation->first[0]));
-    preparation->taken = must_alloc(n, sizeof(preparation->taken[0]));
-    preparation->residues = must_alloc(n, sizeof(preparation->residues[0]));
-    for (i = 0; i < n; i++)
-        preparation->first[i + 1] =
-            preparation->first[i] + manifest->kernels[i].instances;
-    preparation->runs =
-        must_alloc(preparation->first[n], sizeof(preparation->runs[0]));
+    lay_out(preparation);
     if (!make_pool(preparation) || !reserve_all(preparation, concurrent) ||
         !note_reserved(preparation))
         return false;
     progress_phase(progress, "preparing", manifest->descriptors);
-    for (i = 0; i < n; i++) {
-        if (!take_kernel(preparation, i, progress))
-            break;
-        measure_kernel(preparation, i);
-    }
+    done = take_all(preparation, progress);
     progress_end(progress);
-    return i == n;
+    for (i = 0; i < manifest->kernel_count; i++)
+        measure_kernel(preparation, i);
+    return done;
 }
 
 bool preparation_return(struct preparation *preparation)

@@ -5,12 +5,14 @@
  * The main job: a pool of descriptor slots that has a run ready for every
  * instance of every kernel of a manifest.
  *
- *     kernels  [0]      [1]            [2]
- *     first    0        2              3        a kernel's first run in runs
- *     runs     [r0][r1] [r2]           [r3]...  one for each instance
- *                |        |
- *                v        v
- *     pool     [slot][slot] [slot]...           tensor_count slots each
+ *     kernels  [0]      [1]  [2]
+ *     first    0        2    3        a kernel's first run in runs; and their
+ *     runs     [r0][r1] [r2] [r3]...  number behind the last kernel's
+ *               |
+ *               v
+ *     pool     [slot][slot]...        tensor_count slots side by side
+ *
+ * A kernel without tensors has no runs.
  */
 #ifndef ASHLAR_TOOLS_PREPARATION_H
 #define ASHLAR_TOOLS_PREPARATION_H
@@ -29,7 +31,7 @@ struct preparation {
     struct ashlar_pool *pool;
     size_t stride; /* bytes of a slot */
     size_t alignment;
-    uint64_t *first;     /* per kernel */
+    uint64_t *first;     /* per kernel, and one more */
     uint64_t *taken;     /* per kernel: runs of it in hand, or once in hand */
     size_t *residues;    /* per kernel: the most of address % alignment */
     void **runs;         /* NULL where none is in hand */

@@ -4,8 +4,12 @@
 
 #include "report.h"
 
+#include <stdlib.h>
+
 #include <ashlar/version.h>
 #include <jansson.h>
+
+#include "human.h"
 
 static void set_count(json_t *object, const char *key, uint64_t n)
 {
@@ -101,10 +105,11 @@ static json_t *launches_json(const struct report *report)
 
 void report_json(const struct report *report, FILE *stream)
 {
+    char *file = human_printable(report->file, SIZE_MAX, "");
     json_t *object = json_object();
 
     json_object_set_new(object, "ashlar", json_string(ashlar_version_string()));
-    json_object_set_new(object, "manifest", json_string(report->file));
+    json_object_set_new(object, "manifest", json_string(file));
     json_object_set_new(object, "interrupted",
                         json_boolean(report->interrupted));
     json_object_set_new(object, "kernels", kernels_json(report->preparation));
@@ -114,4 +119,5 @@ void report_json(const struct report *report, FILE *stream)
     json_dumpf(object, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     fputc('\n', stream);
     json_decref(object);
+    free(file);
 }

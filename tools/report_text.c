@@ -191,6 +191,10 @@ static void print_launches(const struct report *report, FILE *stream,
     const struct launcher_options *options = report->options;
     double seconds = (double)result->wall_ns / 1e9;
 
+    if (report->preparation->manifest->descriptors == 0) {
+        fprintf(stream, LABEL "none: no kernel has a tensor\n", "launches");
+        return;
+    }
     fprintf(stream, LABEL "%s", "launches", human_count(result->launches).s);
     if (report->interrupted)
         fprintf(stream, " of %s",
@@ -202,6 +206,9 @@ static void print_launches(const struct report *report, FILE *stream,
         fprintf(stream, ": %s a second",
                 human_amount((double)result->launches / seconds).s);
     fputc('\n', stream);
+    if (result->residue != 0)
+        fprintf(stream, LABEL "address %% %zu of runs has bits %s: WRONG\n", "",
+                report->preparation->alignment, human_count(result->residue).s);
     if (result->clashes != 0)
         fprintf(stream, LABEL "%s launches found foreign bytes: WRONG\n", "",
                 human_count(result->clashes).s);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "pool/address.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
 #include "pool/state.h"
@@ -18,56 +19,6 @@
 
 /* So many stretches are given under one hold of the lock. */
 #define GIVE_STRETCHES 256
-
-/* Two addresses at a time: what every 64-bit machine has registers for. */
-typedef uint64_t address_pair __attribute__((vector_size(16)));
-
-_Static_assert(sizeof(void *) == sizeof(uint64_t), "addresses have 64 bits");
-
-/* Write n addresses that are a stride apart. */
-static void write_addresses(void **slots_out, char *first, size_t n,
-                            size_t stride)
-{
-    address_pair pair = {(uintptr_t)first, (uintptr_t)first + stride};
-    address_pair next;
-    size_t i;
-    size_t j;
-
-    for (i = 0; i + 8 <= n; i += 8) {
-        for (j = 0; j < 8; j += 2) {
-            next = pair + j * stride;
-            memcpy(slots_out + i + j, &next, sizeof(next));
-        }
-        pair += 8 * stride;
-    }
-    for (; i < n; i++)
-        slots_out[i] = first + i * stride;
-}
-
-/* How many addresses, from the first on, are a stride apart. */
-static size_t count_neighbours(void *const *slots, size_t n, size_t stride)
-{
-    char *first = slots[0];
-    address_pair expected = {(uintptr_t)first, (uintptr_t)first + stride};
-    address_pair found;
-    address_pair differs;
-    size_t i;
-    size_t j;
-
-    for (i = 0; i + 8 <= n; i += 8) {
-        differs = (address_pair){0, 0};
-        for (j = 0; j < 8; j += 2) {
-            memcpy(&found, slots + i + j, sizeof(found));
-            differs |= found ^ (expected + j * stride);
-        }
-        if ((differs[0] | differs[1]) != 0)
-            break;
-        expected += 8 * stride;
-    }
-    while (i < n && slots[i] == first + i * stride)
-        i++;
-    return i;
-}
 
 void direct_hand_out(struct ashlar_pool *pool, const struct extent *extent,
                      void **slots_out)
@@ -85,7 +36,7 @@ void direct_hand_out(struct ashlar_pool *pool, const struct extent *extent,
     }
     if (slab->state != NULL)
         state_fill(slab->state + extent->begin, n, SLOT_LIVE);
-    write_addresses(slots_out, first, n, stride);
+    address_write(slots_out, first, n, stride);
 }
 
 enum ashlar_status direct_get(struct ashlar_pool *pool, void **slots_out,
@@ -176,7 +127,7 @@ static inline size_t reader_next(struct reader *reader, void *const *slots,
     if (n > 1 && (char *)slots[1] == (char *)slots[0] + stride) {
         if (n > reader->count - index)
             n = reader->count - index;
-        length = count_neighbours(slots, n, stride);
+        length = address_count(slots, n, stride);
     }
     extent_out->slab = reader->slab;
     extent_out->begin = (uint32_t)index;

@@ -33,6 +33,17 @@ static inline uint64_t state_word(enum slot_state value)
     return value * UINT64_C(0x0101010101010101);
 }
 
+static inline void state_set_word(unsigned char *state, uint64_t word)
+{
+    __atomic_store_n((uint64_t *)(void *)state, word, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t state_get_word(const unsigned char *state)
+{
+    return __atomic_load_n((const uint64_t *)(const void *)state,
+                           __ATOMIC_RELAXED);
+}
+
 static inline void state_fill(unsigned char *state, size_t n,
                               enum slot_state value)
 {
@@ -40,8 +51,14 @@ static inline void state_fill(unsigned char *state, size_t n,
 
     for (; n != 0 && ((uintptr_t)state & 7) != 0; n--)
         state_set(state++, value);
+    for (; n >= 32; n -= 32, state += 32) {
+        state_set_word(state, word);
+        state_set_word(state + 8, word);
+        state_set_word(state + 16, word);
+        state_set_word(state + 24, word);
+    }
     for (; n >= 8; n -= 8, state += 8)
-        __atomic_store_n((uint64_t *)(void *)state, word, __ATOMIC_RELAXED);
+        state_set_word(state, word);
     for (; n != 0; n--)
         state_set(state++, value);
 }
@@ -55,9 +72,11 @@ static inline size_t state_count_live(const unsigned char *state, size_t n)
     for (; i < n && ((uintptr_t)(state + i) & 7) != 0; i++)
         if (state_get(state + i) != SLOT_LIVE)
             return i;
-    for (; i + 8 <= n; i += 8)
-        if (__atomic_load_n((const uint64_t *)(const void *)(state + i),
-                            __ATOMIC_RELAXED) != live)
+    for (; i + 32 <= n; i += 32)
+        if (((state_get_word(state + i) ^ live) |
+             (state_get_word(state + i + 8) ^ live) |
+             (state_get_word(state + i + 16) ^ live) |
+             (state_get_word(state + i + 24) ^ live)) != 0)
             break;
     for (; i < n; i++)
         if (state_get(state + i) != SLOT_LIVE)

@@ -132,6 +132,29 @@ settings_are_shown() {
       "ASHLAR_JE_MALLOC_CONF is \"narenas:1\"")'
 }
 
+# driver RETURNED VERSION: a libcuda.so.1 that answers so
+driver() {
+  mkdir -p "$scratch/driver" &&
+    cat >"$scratch/driver/cuda.c" <<END &&
+int cuDriverGetVersion(int *version);
+int cuDriverGetVersion(int *version) { *version = $2; return $1; }
+END
+    # shellcheck disable=SC2086 # CC may have arguments
+    $CC -shared -fPIC "$scratch/driver/cuda.c" -o "$scratch/driver/libcuda.so.1"
+}
+
+drivers_are_told_apart() {
+  (
+    LD_LIBRARY_PATH=$scratch/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    driver 0 13000 &&
+      finds 0 'has("driver", "ok", "libcuda.so.1, for CUDA 13.0")' &&
+      driver 0 11080 &&
+      finds 0 'has("driver", "note", "CUDA 11.8", "12.0 or later")' &&
+      driver 34 0 && finds 0 'has("driver", "note", "stub")'
+  )
+}
+
 low_limits_are_noted() {
   (
     ulimit -n 256 && ulimit -v 4000000 &&
@@ -148,6 +171,7 @@ expect toolkit_that_wants_more_is_a_problem toolkit_that_wants_more_is_a_problem
 expect folder_without_a_toolkit_is_a_problem \
   folder_without_a_toolkit_is_a_problem
 expect broken_headers_are_survived broken_headers_are_survived
+expect drivers_are_told_apart drivers_are_told_apart
 if [ "$JEMALLOC_KIND" = private ]; then
   expect settings_are_shown settings_are_shown
   expect the_other_settings_variable_is_noted \

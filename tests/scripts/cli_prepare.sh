@@ -122,7 +122,7 @@ kernels_without_tensors_take_no_slots() {
   echo '{"kernel": "k", "instances": 3, "tensors": []}' >"$scratch/none.jsonl"
   ends 0 "$ashlar" prepare "$scratch/none.jsonl" -t 2 &&
     says out '^k +0 +3 +0 +0 B +-$' '^prepared   0 descriptors in 0 runs' \
-      '^launches   0 by 2 threads'
+      '^launches   none: no kernel has a tensor$'
 }
 
 standard_input_is_read() {

@@ -9,16 +9,17 @@
 
 /*
  * ThreadSanitizer does not see the atomics of jemalloc, which is not compiled
- * with it, and takes its try-locks for mistakes. Its files have no folder but
- * their own. Read by ThreadSanitizer's run-time; nobody else calls it.
+ * with it, and takes its try-locks for mistakes. Its files go by src/NAME.c or by
+ * their whole path. ThreadSanitizer's run-time reads this; nobody else does.
  */
 const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)
 {
-    return "mutex:^include/jemalloc/\n"
-           "race:^include/jemalloc/\n"
-           "race:^src/*.c$\n";
+    return "mutex:include/jemalloc/internal/\n"
+           "race:include/jemalloc/internal/\n"
+           "race:^src/*.c\n"
+           "race:/jemalloc/src/*.c\n";
 }
 
 int suite_run(Suite *suite)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The ashlar authors
+"""What the extension module hands out: statuses, errors, records."""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+
+class Status(enum.IntEnum):
+    """Why a call was refused: the values of C's enum ashlar_status."""
+
+    OK = 0
+    #: An argument is out of its documented bounds.
+    INVALID = -1
+    #: An address or size is not aligned as it must be, or lies inside a slot.
+    MISALIGNED = -2
+    #: A name is taken by a type of another size or a fixed alignment.
+    CONFLICT = -3
+    #: The host has no memory left for it.
+    NO_MEMORY = -4
+    #: The device has no memory left for it.
+    NO_DEVICE_MEMORY = -5
+    #: No stretch of addresses of that length is left.
+    NO_ADDRESS_SPACE = -6
+    #: A limit that the caller set (max_slots, a quota) is reached.
+    LIMIT = -7
+    #: It cannot grow where it is, and may not move.
+    NO_ROOM = -8
+    #: There is enough room, but not side by side.
+    FRAGMENTED = -9
+    #: It does not belong to this object.
+    WRONG_OWNER = -10
+    #: The slot or run is not live: it was released already.
+    NOT_LIVE = -11
+    #: Something is still in use.
+    BUSY = -12
+    #: This object, source or build cannot do it.
+    UNSUPPORTED = -13
+    #: Nothing of that name exists.
+    NOT_FOUND = -14
+    #: No plug-in of that name could be loaded.
+    NO_PLUGIN = -15
+    #: The driver's library, or its bindings, are not there.
+    NO_DRIVER = -16
+    #: The driver lacks an entry point that is needed.
+    DRIVER_TOO_OLD = -17
+    #: A driver call failed; the sentence has its name and number.
+    DRIVER = -18
+    #: The device context had failed before this call.
+    CONTEXT_FAILED = -19
+    #: A stream capture forbids it.
+    CAPTURE = -20
+    #: The object belongs to the parent process and cannot be used here.
+    FORKED = -21
+    #: The object was closed.
+    STALE = -22
+
+
+class Error(Exception):
+    """A call was refused, and changed nothing.
+
+    str(error) is a sentence: what was wrong, with the values, and what would
+    be right. error.status is the reason, a Status (or, from a library newer
+    than this package, a plain int).
+    """
+
+    status: Status | int
+
+    def __init__(self, message: str, status: int = Status.INVALID) -> None:
+        super().__init__(message)
+        try:
+            self.status = Status(status)
+        except ValueError:
+            self.status = status
+
+    def __reduce__(self) -> tuple[type[Error], tuple[str, int]]:
+        return type(self), (self.args[0], self.status)
+
+
+class TypeInfo(NamedTuple):
+    """A registered type. Sizes and alignments are bytes."""
+
+    #: The registered name.
+    name: str
+    #: Of one object.
+    size: int
+    #: Every slot starts at a multiple of it.
+    alignment: int
+    #: From slot to slot: size rounded up to alignment.
+    stride: int
+    #: Other names that find it.
+    aliases: tuple[str, ...]
+    #: Where size and alignment come from; "" when registered.
+    source: str
+    #: What CUDA 12 declares; 0 when there is no such type there.
+    cuda12_alignment: int
+    #: What CUDA 13 declares; 0 when there is no such type there.
+    cuda13_alignment: int
+    #: Part of the library: size and alignment are fixed.
+    built_in: bool
+    #: A pool of it exists or existed: the alignment is fixed.
+    frozen: bool
+    #: Listed only because people take it for over-aligned.
+    not_over_aligned: bool
+
+
+class PoolStats(NamedTuple):
+    """What a pool holds and did.
+
+    While nobody uses the pool,
+    live_slots + cached_slots + free_slots == capacity_slots.
+    """
+
+    #: With callers, those of runs included.
+    live_slots: int
+    #: In threads' caches.
+    cached_slots: int
+    #: In the shared store, and in free runs.
+    free_slots: int
+    #: All.
+    capacity_slots: int
+    #: The most that were outside the shared store.
+    peak_slots: int
+    #: The most there may be.
+    max_slots: int
+    #: What reserve() promised: slots that may be live at once.
+    promised_slots: int
+    live_runs: int
+    #: Cut, and waiting for their length to be asked for again.
+    free_runs: int
+    #: Bytes from slot to slot.
+    stride: int
+    #: Bytes of address space that the slabs take.
+    slab_bytes: int
+    #: Bytes lost to rounding in live slots.
+    waste_bytes: int
+    #: Bytes of the library's own records for this pool.
+    bookkeeping_bytes: int
+    slabs: int
+    caches: int
+    #: Calls into the source: memory asked for, purged, given back.
+    source_calls: int
+    #: Times a cache or a bulk took from the shared store.
+    store_takes: int
+    #: Times a cache or a bulk gave to the shared store.
+    store_gives: int
+    #: Calls that were refused.
+    refusals: int
+    #: Slots that racing puts had put twice, found and dropped.
+    duplicates: int

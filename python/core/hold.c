@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "core.h"
+
+#include <string.h>
+
+void hold_start(struct hold *hold, struct pool_object *pool, void *address,
+                Py_ssize_t slots)
+{
+    Py_INCREF((PyObject *)pool);
+    hold->pool = pool;
+    hold->address = address;
+    hold->slots = slots;
+    hold->views = 0;
+    hold->released = false;
+}
+
+static bool put(struct hold *hold)
+{
+    struct pool_object *pool = hold->pool;
+    enum ashlar_status status;
+
+    if (hold->slots == 0)
+        status = ashlar_pool_put(pool->pool, hold->address);
+    else
+        status =
+            ashlar_pool_put_run(pool->pool, hold->address, (size_t)hold->slots);
+    hold_was_put(hold);
+    return status == ASHLAR_OK;
+}
+
+void hold_was_put(struct hold *hold)
+{
+    struct pool_object *pool = hold->pool;
+
+    hold->released = true;
+    hold->pool = NULL;
+    hold->address = NULL;
+    pool_collect(pool);
+    Py_DECREF((PyObject *)pool);
+}
+
+/* Every holder checks `released` first, so a put is refused only when other
+ * code of the process got at the pool: then the caller is told. */
+static PyObject *release(struct hold *hold)
+{
+    struct core_state *state = hold->pool->state;
+
+    hold->released = true;
+    if (hold->views == 0 && !put(hold))
+        return core_raise(state);
+    Py_RETURN_NONE;
+}
+
+PyObject *hold_release(struct hold *hold, PyObject *self)
+{
+    if (hold->released)
+        return core_raise_for(
+            self, ASHLAR_ERR_NOT_LIVE, "this %s was released already%s",
+            hold->slots == 0 ? "slot" : "run",
+            hold->pool == NULL ? "" : ", and goes back with its last view");
+    return release(hold);
+}
+
+PyObject *hold_exit(struct hold *hold)
+{
+    if (hold->released)
+        Py_RETURN_NONE;
+    return release(hold);
+}
+
+void hold_end(struct hold *hold, PyObject *self)
+{
+    if (hold->pool != NULL && !put(hold))
+        core_unraisable(self);
+}
+
+void hold_forget_view(struct hold *hold, PyObject *self)
+{
+    hold->views--;
+    if (hold->views == 0 && hold->released && !put(hold))
+        core_unraisable(self);
+}
+
+char *hold_address(struct hold *hold, PyObject *self)
+{
+    if (hold->released) {
+        core_raise_for(self, ASHLAR_ERR_NOT_LIVE,
+                       "this %s was released: its address is no longer yours",
+                       hold->slots == 0 ? "slot" : "run");
+        return NULL;
+    }
+    return hold->address;
+}
+
+PyObject *hold_address_number(struct hold *hold, PyObject *self)
+{
+    char *address = hold_address(hold, self);
+
+    return address == NULL ? NULL : PyLong_FromVoidPtr(address);
+}
+
+PyObject *hold_zero(struct hold *hold, PyObject *self, Py_ssize_t bytes)
+{
+    char *address = hold_address(hold, self);
+
+    if (address == NULL)
+        return NULL;
+    memset(address, 0, (size_t)bytes);
+    Py_RETURN_NONE;
+}
