@@ -5,6 +5,8 @@
 
 #include "source/source.h"
 
+#include <ashlar/range.h>
+
 #include <string.h>
 #include <time.h>
 
@@ -133,14 +135,19 @@ static enum ashlar_status check_info(struct ashlar_source *source, uint64_t can)
     return ASHLAR_OK;
 }
 
+/* `plugin` is NULL when the name says which one it is. */
 static enum ashlar_status open_with(struct ashlar_source *source,
+                                    const struct ashlar_plugin *plugin,
                                     const char *name, const char *options)
 {
     struct pairs pairs;
     enum ashlar_status status;
     uint64_t can = 0;
 
-    status = find_ops(source, name, &can);
+    if (plugin != NULL)
+        status = plugin_check(plugin, name, &source->ops, &can);
+    else
+        status = find_ops(source, name, &can);
     if (status != ASHLAR_OK)
         return status;
     strncpy(source->name, name, sizeof(source->name) - 1);
@@ -160,28 +167,42 @@ static enum ashlar_status open_with(struct ashlar_source *source,
     return status;
 }
 
-enum ashlar_status ashlar_source_open(const char *name, const char *options,
-                                      struct ashlar_source **source_out)
+static enum ashlar_status open_new(const struct ashlar_plugin *plugin,
+                                   const char *name, const char *options,
+                                   struct ashlar_source **source_out)
 {
-    struct ashlar_source *source;
+    struct ashlar_source *source =
+        thread_start() == 0 ? memory_zalloc(sizeof(*source)) : NULL;
     enum ashlar_status status;
 
-    if (name == NULL || source_out == NULL)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "ashlar_source_open() was given NULL for %s",
-                         name == NULL ? "name" : "source_out");
-    source = thread_start() == 0 ? memory_zalloc(sizeof(*source)) : NULL;
     if (source == NULL)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for a source record of %zu bytes",
                          sizeof(*source));
-    status = open_with(source, name, options);
+    status = open_with(source, plugin, name, options);
     if (status != ASHLAR_OK) {
         memory_free(source);
         return status;
     }
     *source_out = source;
     return ASHLAR_OK;
+}
+
+enum ashlar_status ashlar_source_open(const char *name, const char *options,
+                                      struct ashlar_source **source_out)
+{
+    if (name == NULL || source_out == NULL)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "ashlar_source_open() was given NULL for %s",
+                         name == NULL ? "name" : "source_out");
+    return open_new(NULL, name, options, source_out);
+}
+
+enum ashlar_status source_open_plugin(const struct ashlar_plugin *plugin,
+                                      const char *name, const char *options,
+                                      struct ashlar_source **source_out)
+{
+    return open_new(plugin, name, options, source_out);
 }
 
 struct ashlar_source *source_heap(void)
@@ -194,7 +215,7 @@ struct ashlar_source *source_heap(void)
         return &heap;
     lock_take(&lock);
     if (!ready) {
-        (void)open_with(&heap, heap_plugin.name, NULL);
+        (void)open_with(&heap, NULL, heap_plugin.name, NULL);
         __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
     }
     lock_give(&lock);

@@ -51,6 +51,14 @@ extern const struct ashlar_plugin vm_plugin;
 /** What plug-ins are handed. */
 extern const struct ashlar_host source_host;
 
+/**
+ * Open a source from a plug-in's struct in memory, checked as one from a file.
+ * For tests, and for whoever wraps a source.
+ */
+enum ashlar_status source_open_plugin(const struct ashlar_plugin *plugin,
+                                      const char *name, const char *options,
+                                      struct ashlar_source **source_out);
+
 /** Resolve NULL to the heap, and count a holder in. */
 struct ashlar_source *source_hold(struct ashlar_source *source);
 
