@@ -13,18 +13,37 @@
  *     mapping     [ chunk A ][ chunk B ]                           mappings
  *     memory        chunk A    chunk B    chunk C (prepared)       chunks
  *
- * Rules:
- *   - A member from `block_alloc` on is optional, but groups are whole or
+ * Rules, which `ashlar check-plugin NAME` tries a plug-in by:
+ *   - A member from `block_usable` on is optional, but groups are whole or
  *     absent; ASHLAR_CAN_* says which group a member is of.
- *   - The struct grows only at its end. ashlar copies as much of it as both
- *     sides know, and never uses the plug-in's own.
+ *   - Structs grow only at their end. ashlar copies as much of a plug-in's as
+ *     both sides know, and never uses the plug-in's own. What ashlar hands to a
+ *     plug-in has its size in it: nothing behind that is there to be read, or
+ *     to be written.
  *   - A plug-in calls nothing of libashlar but struct ashlar_host.
  *   - Any function may be called from any thread at any time, unless it says
  *     otherwise. None may call back into ashlar, but through the host.
  *   - A function that fails has changed nothing, and has said why through
- *     host->fail().
+ *     host->fail(). Outputs are written only on success.
+ *   - What was opened, made or reserved is all given back before close() is
+ *     called; close() gives back the rest, and so the host has all its memory.
  *   - Addresses are numbers: memory need not be readable by the host. Sizes and
  *     addresses of space, chunks and mappings are multiples of the granule.
+ *
+ * A plug-in checks what it is given, as a driver does, since a mistake in there
+ * costs memory that others use. The functions of ASHLAR_CAN_RANGES refuse with
+ * ASHLAR_ERR_INVALID, or a status that says more:
+ *   - a size of 0; a size or an address that is no multiple of the granule; an
+ *     alignment that is no power of two, a hint that is no multiple of it;
+ *   - to release anything but one whole reservation with nothing mapped in it;
+ *   - to map a part of a chunk; to map over a mapping, where nothing is
+ *     reserved, or beyond the end of a reservation, also into its neighbour;
+ *   - to unmap a part of a mapping, or to set rights on a part of one;
+ *   - to set rights where nothing is mapped, no rights at all, unknown rights,
+ *     or those of a location that is not there.
+ * Whatever else is wrong (a chunk that was never made or is destroyed, one that
+ * is destroyed while it is mapped, to unmap where nothing is mapped) ashlar does
+ * not do, and a plug-in may do with as it likes.
  */
 #ifndef ASHLAR_PLUGIN_H
 #define ASHLAR_PLUGIN_H
@@ -83,7 +102,7 @@ struct ashlar_plugin_option {
 struct ashlar_plugin_info {
     /** sizeof(struct ashlar_plugin_info), set by ashlar. */
     size_t size;
-    /** ASHLAR_CAN_HOST_ACCESS, and what of the groups works here. */
+    /** ASHLAR_CAN_HOST_ACCESS, and the groups that work here. */
     uint64_t can;
     /** Bytes; a power of two. What ranges are mapped in. */
     size_t granule;
@@ -101,14 +120,18 @@ struct ashlar_plugin_info {
 
 /** What ashlar offers a plug-in. Constant, for the life of the process. */
 struct ashlar_host {
+    /** ASHLAR_PLUGIN_ABI of the library. */
     uint32_t abi;
+    /** sizeof(struct ashlar_host) of the library; it grows at its end. */
     uint32_t struct_size;
     /**
      * Set the thread's last error and return its status: a sentence with the
      * values, what would be right, and a driver's call, name and number.
      *
-     * @param format  A constant of printf(3), with the directives %s %d %u %c
-     *                %p %zu %x %zx %lu %llu %lx %llx and %%.
+     * @param status  One of ASHLAR_ERR_*.
+     * @param format  A constant of printf(3), with up to eight of the
+     *                directives %s %c %p, and %d %u %x with no length or z, l,
+     *                ll; and %%. Strings are copied.
      */
     enum ashlar_status (*fail)(enum ashlar_status status, const char *format,
                                ...);
@@ -116,6 +139,7 @@ struct ashlar_host {
     void (*log)(enum ashlar_log_level level, const char *format, ...);
     /** Memory for the plug-in's records, zeroed; NULL: none left. */
     void *(*alloc)(size_t bytes);
+    /** Give it back; NULL is ignored. */
     void (*free)(void *block);
 };
 
@@ -146,7 +170,8 @@ struct ashlar_plugin {
     /* --- required --------------------------------------------------------- */
 
     /**
-     * Open a source. Unknown keys and bad values are ASHLAR_ERR_INVALID.
+     * Open a source. Unknown keys and bad values are ASHLAR_ERR_INVALID. May
+     * be called again while others are open.
      *
      * @param host       Lives as long as the process.
      * @param options    Borrowed for the call.
@@ -163,13 +188,16 @@ struct ashlar_plugin {
 
     /* --- ASHLAR_CAN_BLOCKS ------------------------------------------------- */
 
-    /** The bytes that block_alloc() would really give for so many; 0: none. */
+    /**
+     * What block_alloc() can as well be asked for instead of so many bytes,
+     * since it would give as much: that many or more. 0: it has no such block.
+     */
     size_t (*block_usable)(void *state, size_t bytes, size_t alignment);
     /** Host memory at a multiple of alignment; NULL: none left, no error set. */
     void *(*block_alloc)(void *state, size_t bytes, size_t alignment);
     void (*block_free)(void *state, void *block, size_t bytes,
                        size_t alignment);
-    /** Give the pages of a part of a block back; they read as zero then. */
+    /** Give whole pages of a block back; they read as zero then. */
     void (*block_purge)(void *state, void *address, size_t bytes);
     /** Ask for huge pages under a block; a wish. */
     void (*block_prefer_huge)(void *state, void *block, size_t bytes);
@@ -194,7 +222,11 @@ struct ashlar_plugin {
     enum ashlar_status (*release)(void *state, uint64_t address,
                                   uint64_t bytes);
 
-    /** Make a chunk of memory, mapped nowhere. */
+    /**
+     * Make a chunk of memory, mapped nowhere.
+     *
+     * @return ASHLAR_ERR_NO_DEVICE_MEMORY when there is no such memory.
+     */
     enum ashlar_status (*chunk_create)(
         void *state, const struct ashlar_chunk_request *request,
         uint64_t *chunk_out);
@@ -204,13 +236,20 @@ struct ashlar_plugin {
 
     /**
      * Map a whole chunk at reserved addresses where nothing is mapped. A chunk
-     * may be mapped in several places. Nobody has access yet.
+     * may be mapped in several places, and shows the same bytes in each. Nobody
+     * has access yet.
      */
     enum ashlar_status (*map)(void *state, uint64_t address, uint64_t chunk,
                               uint64_t bytes);
-    /** Unmap one or several whole neighbouring mappings. Waits for nothing. */
+    /**
+     * Unmap one or several whole neighbouring mappings, also of neighbouring
+     * reservations. Waits for nothing. The chunks keep what they hold.
+     */
     enum ashlar_status (*unmap)(void *state, uint64_t address, uint64_t bytes);
-    /** Set rights on one or several whole neighbouring mappings. */
+    /**
+     * Set rights on one or several whole neighbouring mappings, also of
+     * neighbouring reservations. Locations that are not named keep theirs.
+     */
     enum ashlar_status (*allow)(void *state, uint64_t address, uint64_t bytes,
                                 const struct ashlar_access *access,
                                 size_t access_count);
@@ -237,9 +276,9 @@ struct ashlar_plugin {
      * @param staging  Descriptors side by side, then n uint32_t indices; both
      *                 readable by the device until the work is done.
      */
-    enum ashlar_status (*scatter)(void *state, uint64_t table,
-                                  uint64_t staging, uint64_t indices,
-                                  uint32_t count, uint64_t stream);
+    enum ashlar_status (*scatter)(void *state, uint64_t table, uint64_t staging,
+                                  uint64_t indices, uint32_t count,
+                                  uint64_t stream);
 
     /* --- ASHLAR_CAN_FENCE -------------------------------------------------- */
 

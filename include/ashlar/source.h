@@ -10,6 +10,8 @@
  * is asked for: in the folders of $ASHLAR_PLUGIN_PATH (not in a process with
  * more rights than its caller), in ashlar/plugins beside the running library,
  * and in the folder of the installation. The first file of that name decides.
+ * A process with more rights than its caller also refuses a file that anybody
+ * may write, or whose folder anybody may.
  *
  * A pool that names no source is on the heap.
  */
@@ -128,6 +130,122 @@ struct ashlar_source_info {
 ASHLAR_API enum ashlar_status
 ashlar_source_query(struct ashlar_source *source,
                     struct ashlar_source_info *info);
+
+/** How often one operation of a source was called. */
+struct ashlar_source_call {
+    uint64_t count;
+    /** Of these, calls that failed. */
+    uint64_t refused;
+    /** Nanoseconds spent in those that were timed. */
+    uint64_t ns;
+};
+
+/** The operations that ranges are made of: see ashlar/plugin.h. */
+struct ashlar_source_calls {
+    /** sizeof(struct ashlar_source_calls), set by the caller. */
+    size_t size;
+    struct ashlar_source_call reserve;
+    struct ashlar_source_call release;
+    struct ashlar_source_call create;
+    struct ashlar_source_call destroy;
+    struct ashlar_source_call map;
+    struct ashlar_source_call unmap;
+    struct ashlar_source_call allow;
+};
+
+/** Initialiser for struct ashlar_source_calls. */
+#define ASHLAR_SOURCE_CALLS_INIT                                               \
+    {                                                                          \
+        sizeof(struct ashlar_source_calls), {0, 0, 0}, {0, 0, 0}, {0, 0, 0},   \
+            {0, 0, 0}, {0, 0, 0}, {0, 0, 0},                                   \
+        {                                                                      \
+            0, 0, 0                                                            \
+        }                                                                      \
+    }
+
+/**
+ * The calls that ranges have made into a source since it was opened.
+ *
+ * @param source  An open source; NULL stands for the heap.
+ * @param calls   Its size member says how much the caller knows of the struct;
+ *                no more than that is written.
+ *
+ * @return ASHLAR_OK; ASHLAR_ERR_INVALID  calls is NULL, or its size is 0.
+ *
+ * @par Threads  Any thread at any time; what others do meanwhile may be counted
+ *               or not.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_source_query_calls(struct ashlar_source *source,
+                          struct ashlar_source_calls *calls);
+
+/**
+ * Time the calls that ranges make into a source, from now on. Each then reads
+ * the clock twice, which is why a source starts without.
+ *
+ * @param source  An open source; NULL stands for the heap.
+ * @param on      0 for no more; anything else to begin.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API void ashlar_source_time_calls(struct ashlar_source *source, int on);
+
+/** A source that could be opened, or a file that could have been one. */
+struct ashlar_source_candidate {
+    /** sizeof(struct ashlar_source_candidate), set by ashlar. */
+    size_t size;
+    /** What ashlar_source_open() is to be given. */
+    const char *name;
+    /** The plug-in's own; "" when its file was not loaded. */
+    const char *version;
+    /** The plug-in's file; "" for what is built in. */
+    const char *path;
+    /** Why it cannot be opened, as a sentence; "" when it can. */
+    const char *reason;
+    /** The groups of functions that it has, of ASHLAR_CAN_*. */
+    uint64_t groups;
+    /**
+     * enum ashlar_status: ASHLAR_OK; ASHLAR_ERR_NO_PLUGIN, the file was
+     * refused; ASHLAR_ERR_CONFLICT, another of its name comes first.
+     */
+    int32_t status;
+    uint32_t reserved;
+};
+
+/**
+ * Sees one candidate.
+ *
+ * @param candidate  It and its strings are good during the call.
+ * @param user       What was given to ashlar_source_list().
+ *
+ * @return 0 to go on; anything else ends the walk.
+ */
+typedef int
+ashlar_source_candidate_fn(const struct ashlar_source_candidate *candidate,
+                           void *user);
+
+/**
+ * Call a function for each source that is built in, and for each file that may
+ * be a plug-in, in the order in which names are looked for.
+ *
+ * Files are loaded, and stay so, but none is opened: no device is touched. What
+ * a source can do on this machine, its granule and its memory are known when
+ * it is open: ashlar_source_query(). No lock is held while fn runs.
+ *
+ * @param fn    The function.
+ * @param user  Handed to fn as it is.
+ *
+ * @return ASHLAR_OK, also when fn ended the walk;
+ *         ASHLAR_ERR_INVALID    fn is NULL;
+ *         ASHLAR_ERR_NO_MEMORY  no host memory for the list of files.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status ashlar_source_list(ashlar_source_candidate_fn *fn,
+                                                 void *user);
 
 ASHLAR_END_DECLS
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "range/range.h"
+#include "source/call.h"
 
 static enum ashlar_status check_rights(const struct ashlar_range *range,
                                        uint32_t location, uint32_t rights)
@@ -135,9 +136,8 @@ static enum ashlar_status apply(struct ashlar_range *range,
         chunks = place.chunks->items;
         for (i = 0; i < place.chunks->count && *done_out < limit; i = next) {
             next = stretch_from(&place, i, &bytes);
-            status = source->ops.allow(source->state,
-                                       place.base + chunks[i].offset, bytes,
-                                       access, 1);
+            status = source_allow(source, place.base + chunks[i].offset, bytes,
+                                  access, 1);
             if (status != ASHLAR_OK)
                 break;
             ++*done_out;

@@ -5,6 +5,7 @@
 #include "range/transaction.h"
 
 #include "base/error.h"
+#include "source/call.h"
 
 enum ashlar_status transaction_begin(struct transaction *transaction,
                                      struct ashlar_range *range, uint32_t steps)
@@ -128,8 +129,7 @@ enum ashlar_status transaction_create(struct transaction *transaction,
     enum ashlar_status status;
 
     transaction->calls++;
-    status = range->source->ops.chunk_create(range->source->state, &request,
-                                             handle_out);
+    status = source_create(range->source, &request, handle_out);
     if (status == ASHLAR_OK)
         note(transaction, RETIRE_DESTROY, *handle_out, bytes);
     return status;
@@ -158,8 +158,7 @@ enum ashlar_status transaction_map(struct transaction *transaction,
     enum ashlar_status status;
 
     transaction->calls++;
-    status = range->source->ops.map(range->source->state, address, handle,
-                                    bytes);
+    status = source_map(range->source, address, handle, bytes);
     if (status == ASHLAR_OK)
         note(transaction, RETIRE_UNMAP, address, bytes);
     return status;
@@ -171,6 +170,6 @@ enum ashlar_status transaction_allow(struct transaction *transaction,
     struct ashlar_range *range = transaction->range;
 
     transaction->calls++;
-    return range->source->ops.allow(range->source->state, address, bytes,
-                                    range->access.items, range->access.count);
+    return source_allow(range->source, address, bytes, range->access.items,
+                        range->access.count);
 }

@@ -6,7 +6,7 @@
 #include <ashlar/range.h>
 
 #include "base/error.h"
-#include "source/source.h"
+#include "source/call.h"
 
 #define DEFAULT_BUDGET (UINT64_C(16) << 40)
 
@@ -45,6 +45,7 @@ enum ashlar_status source_reserve(struct ashlar_source *source, uint64_t bytes,
 {
     enum ashlar_status status;
     uint64_t address = 0;
+    uint64_t begin;
 
     if (!budget_take(bytes))
         return error_set(ASHLAR_ERR_NO_ADDRESS_SPACE,
@@ -53,8 +54,10 @@ enum ashlar_status source_reserve(struct ashlar_source *source, uint64_t bytes,
                          "ashlar_range_set_address_budget()",
                          (unsigned long)bytes,
                          (unsigned long)source_budget_left());
-    status = source->ops.reserve(source->state, bytes, alignment, hint,
-                                 &address);
+    begin = source_call_begin(source);
+    status = source_call_end(
+        &source->calls.reserve, begin,
+        source->ops.reserve(source->state, bytes, alignment, hint, &address));
     if (status == ASHLAR_OK)
         *address_out = address;
     else
@@ -65,8 +68,10 @@ enum ashlar_status source_reserve(struct ashlar_source *source, uint64_t bytes,
 enum ashlar_status source_release(struct ashlar_source *source,
                                   uint64_t address, uint64_t bytes)
 {
+    uint64_t begin = source_call_begin(source);
     enum ashlar_status status =
-        source->ops.release(source->state, address, bytes);
+        source_call_end(&source->calls.release, begin,
+                        source->ops.release(source->state, address, bytes));
 
     if (status == ASHLAR_OK || status == ASHLAR_ERR_NO_DRIVER)
         budget_give(bytes);

@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,86 +26,114 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 
 #define PATH_VARIABLE "ASHLAR_PLUGIN_PATH"
 
-/* The i-th entry of a list with colons; NULL behind the last. */
-static const char *list_entry(const char *list, unsigned *i, char *buffer,
-                              size_t bytes)
+/* The i-th folder of a list with colons, i going down to 0; false behind it. */
+static bool list_entry(const char *list, unsigned *i, char *folder_out)
 {
     size_t length;
 
     while (list != NULL && *list != '\0') {
         length = strcspn(list, ":");
-        if (length != 0 && (*i)-- == 0) {
-            (void)snprintf(buffer, bytes, "%.*s", (int)length, list);
-            return buffer;
+        if (length != 0 && length < SOURCE_FOLDER_BYTES && (*i)-- == 0) {
+            memcpy(folder_out, list, length);
+            folder_out[length] = '\0';
+            return true;
         }
         list += length + (list[length] == ':');
     }
-    return NULL;
+    return false;
 }
 
-/* The folder of plug-ins beside the running library. */
-static const char *folder_beside(char *buffer, size_t bytes)
+/* The file of the running library, or of the program that it is part of. */
+static bool own_file(char *file_out)
 {
+    struct link_map *map = NULL;
     Dl_info info;
-    char file[PATH_MAX];
 
-    if (dladdr((const void *)&plugin_check, &info) == 0 ||
-        info.dli_fname == NULL || realpath(info.dli_fname, file) == NULL)
-        return NULL;
-    (void)snprintf(buffer, bytes, "%s/ashlar/plugins", dirname(file));
-    return buffer;
+    if (dladdr1((const void *)&plugin_check, &info, (void **)&map,
+                RTLD_DL_LINKMAP) == 0 ||
+        map == NULL || map->l_name == NULL)
+        return false;
+    /* A program's name is what its caller made up. */
+    return realpath(*map->l_name == '\0' ? "/proc/self/exe" : map->l_name,
+                    file_out) != NULL;
 }
 
-const char *plugin_folder(unsigned i, char *buffer, size_t bytes)
+bool plugin_folder(unsigned i, char *folder_out)
 {
-    const char *folder =
-        list_entry(secure_getenv(PATH_VARIABLE), &i, buffer, bytes);
+    char file[PATH_MAX];
+    int length = 0;
 
-    if (folder != NULL)
-        return folder;
-    if (i == 0)
-        return folder_beside(buffer, bytes) != NULL ? buffer : "";
+    if (list_entry(secure_getenv(PATH_VARIABLE), &i, folder_out))
+        return true;
     if (i > 1)
-        return NULL;
-    (void)snprintf(buffer, bytes, "%s", ASHLAR_PLUGIN_DIR);
-    return buffer;
+        return false;
+    if (i == 1)
+        length =
+            snprintf(folder_out, SOURCE_FOLDER_BYTES, "%s", ASHLAR_PLUGIN_DIR);
+    else if (own_file(file))
+        length = snprintf(folder_out, SOURCE_FOLDER_BYTES, "%s/ashlar/plugins",
+                          dirname(file));
+    if (length <= 0 || length >= SOURCE_FOLDER_BYTES)
+        *folder_out = '\0';
+    return true;
+}
+
+static bool anybody_may_write(const char *path)
+{
+    struct stat facts;
+
+    return stat(path, &facts) != 0 || (facts.st_mode & S_IWOTH) != 0;
 }
 
 /* A privileged process loads nothing that anybody may have put there. */
 static enum ashlar_status check_privileged(const char *path)
 {
-    char folder[PATH_MAX];
-    struct stat facts;
+    char folder[SOURCE_PATH_BYTES];
 
     if (getauxval(AT_SECURE) == 0)
         return ASHLAR_OK;
     (void)snprintf(folder, sizeof(folder), "%s", path);
-    if ((stat(path, &facts) == 0 && (facts.st_mode & S_IWOTH) == 0) &&
-        (stat(dirname(folder), &facts) == 0 && (facts.st_mode & S_IWOTH) == 0))
+    if (!anybody_may_write(path) && !anybody_may_write(dirname(folder)))
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_NO_PLUGIN,
                      "\"%s\" or its folder may be written by anybody, and this "
-                     "process has more rights than its caller",
+                     "process has more rights than its caller; take that "
+                     "permission away",
                      path);
 }
 
 /* Whether the symbol is of this very file, not of a library it pulls in. */
 static enum ashlar_status check_origin(const void *symbol, const char *path)
 {
-    char wanted[PATH_MAX];
-    char found[PATH_MAX];
+    struct stat wanted;
+    struct stat found;
     Dl_info info;
 
     if (dladdr(symbol, &info) != 0 && info.dli_fname != NULL &&
-        realpath(info.dli_fname, found) != NULL &&
-        realpath(path, wanted) != NULL && strcmp(wanted, found) == 0)
+        stat(info.dli_fname, &found) == 0 && stat(path, &wanted) == 0 &&
+        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_NO_PLUGIN,
-                     "\"%s\" has no symbol %s of its own", path,
-                     ASHLAR_PLUGIN_SYMBOL);
+                     "\"%s\" has no symbol %s of its own, but is linked to a "
+                     "library that has",
+                     path, ASHLAR_PLUGIN_SYMBOL);
+}
+
+/* What dlopen() has to say, without the file's name, which is said anyway. */
+static const char *reason_of(const char *path)
+{
+    const char *reason = dlerror();
+    size_t length = strlen(path);
+
+    if (reason == NULL)
+        return "dlopen() does not say why";
+    if (strncmp(reason, path, length) == 0 && reason[length] == ':')
+        reason += length + 1;
+    return reason + strspn(reason, " ");
 }
 
 enum ashlar_status plugin_load_file(const char *path, const char *name,
@@ -120,12 +149,12 @@ enum ashlar_status plugin_load_file(const char *path, const char *name,
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == NULL)
         return error_set(ASHLAR_ERR_NO_PLUGIN, "cannot load \"%s\": %s", path,
-                         dlerror());
+                         reason_of(path));
     given = dlsym(handle, ASHLAR_PLUGIN_SYMBOL);
     if (given == NULL)
         status = error_set(ASHLAR_ERR_NO_PLUGIN,
                            "\"%s\" does not export %s; it is no plug-in of "
-                           "ashlar, or of another major version",
+                           "ashlar, or one of another major version",
                            path, ASHLAR_PLUGIN_SYMBOL);
     if (status == ASHLAR_OK)
         status = check_origin(given, path);
@@ -137,23 +166,28 @@ enum ashlar_status plugin_load_file(const char *path, const char *name,
 }
 
 enum ashlar_status plugin_load(const char *name, struct ashlar_plugin *own_out,
-                               uint64_t *can_out, char *path_out, size_t bytes)
+                               uint64_t *can_out, char *path_out)
 {
-    char folder[PATH_MAX];
-    char path[PATH_MAX + SOURCE_FILE_BYTES];
-    const char *at;
+    char folder[SOURCE_FOLDER_BYTES];
+    enum ashlar_status status;
     unsigned i;
 
-    for (i = 0; (at = plugin_folder(i, folder, sizeof(folder))) != NULL; i++) {
-        (void)snprintf(path, sizeof(path), "%s/ashlar_%s.so", at, name);
-        if (*at == '\0' || access(path, F_OK) != 0)
+    for (i = 0; plugin_folder(i, folder); i++) {
+        (void)snprintf(path_out, SOURCE_PATH_BYTES, "%s/ashlar_%s.so", folder,
+                       name);
+        if (*folder == '\0' || access(path_out, F_OK) != 0)
             continue;
-        (void)snprintf(path_out, bytes, "%s", path);
-        return plugin_load_file(path, name, own_out, can_out);
+        status = plugin_load_file(path_out, name, own_out, can_out);
+        if (status == ASHLAR_OK)
+            log_line(ASHLAR_LOG_INFO, "plug-in \"%s\" %s loaded from %s", name,
+                     own_out->version == NULL ? "" : own_out->version,
+                     path_out);
+        return status;
     }
+    *path_out = '\0';
     return error_set(ASHLAR_ERR_NO_PLUGIN,
                      "no source is called \"%s\": built in are \"heap\" and "
-                     "\"vm\", and no ashlar_%s.so is in the folders of $%s, "
-                     "beside the library or in %s",
+                     "\"vm\", and no ashlar_%s.so is in the folders of $%s, in "
+                     "ashlar/plugins beside the library, or in %s",
                      name, name, PATH_VARIABLE, ASHLAR_PLUGIN_DIR);
 }

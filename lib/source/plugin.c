@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "source/source.h"
 
 #define REQUIRED_BYTES offsetof(struct ashlar_plugin, block_usable)
 
@@ -248,7 +247,17 @@ static enum ashlar_status complete(struct ashlar_plugin *own, uint64_t *can_out)
     return ASHLAR_OK;
 }
 
-int plugin_name_is_good(const char *name)
+uint64_t plugin_groups(void)
+{
+    uint64_t all = 0;
+    size_t i;
+
+    for (i = 0; i < GROUP_COUNT; i++)
+        all |= groups[i].can;
+    return all;
+}
+
+bool plugin_name_is_good(const char *name)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
@@ -277,8 +286,7 @@ static enum ashlar_status check_required(const struct ashlar_plugin *own,
 }
 
 enum ashlar_status plugin_check(const struct ashlar_plugin *given,
-                                const char *name,
-                                struct ashlar_plugin *own_out,
+                                const char *name, struct ashlar_plugin *own_out,
                                 uint64_t *can_out)
 {
     struct ashlar_plugin own;
@@ -297,8 +305,8 @@ enum ashlar_status plugin_check(const struct ashlar_plugin *given,
                          "alone has %zu",
                          given->struct_size, (size_t)REQUIRED_BYTES);
     if (given->struct_size < bytes)
-        bytes = given->struct_size / sizeof(any_function) *
-                sizeof(any_function);
+        bytes =
+            given->struct_size / sizeof(any_function) * sizeof(any_function);
     memcpy(&own, given, bytes);
     own.struct_size = (uint32_t)sizeof(own);
     status = check_required(&own, name);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "source/source.h"
+#include "source/call.h"
 
 struct retire_item *retire_item_create(const void *owner, uint32_t steps,
                                        uint32_t fences)
@@ -57,8 +57,8 @@ bool retire_item_passed(struct retire_item *item)
 
     while (item->fence_count != 0) {
         fence = &item->fences[item->fence_count - 1];
-        status = fence->source->ops.fence_query(fence->source->state,
-                                                fence->fence);
+        status =
+            fence->source->ops.fence_query(fence->source->state, fence->fence);
         if (status == ASHLAR_ERR_BUSY)
             return false;
         /* A failed context never finishes its work, but runs none either. */
@@ -74,10 +74,9 @@ static enum ashlar_status do_step(struct ashlar_source *source,
 {
     switch (step->kind) {
     case RETIRE_UNMAP:
-        return source->ops.unmap(source->state, step->what, step->bytes);
+        return source_unmap(source, step->what, step->bytes);
     case RETIRE_DESTROY:
-        return source->ops.chunk_destroy(source->state, step->what,
-                                         step->bytes);
+        return source_destroy(source, step->what, step->bytes);
     case RETIRE_RELEASE:
         return source_release(source, step->what, step->bytes);
     }

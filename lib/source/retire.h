@@ -70,9 +70,9 @@ struct retire {
     struct lock lock;
     struct retire_item *first;
     struct retire_item *last;
-    uint64_t bytes;    /* of chunks that wait; atomic */
-    uint64_t items;    /* atomic */
-    uint64_t dropped;  /* items given up since the driver was gone; atomic */
+    uint64_t bytes;   /* of chunks that wait; atomic */
+    uint64_t items;   /* atomic */
+    uint64_t dropped; /* items given up since the driver was gone; atomic */
 };
 
 /** An item with room for steps and fences; NULL: no memory, no error set. */

@@ -3,7 +3,7 @@
 /* Opening, closing and asking sources. */
 #include "config.h"
 
-#include "source/source.h"
+#include "source/call.h"
 
 #include <ashlar/range.h>
 
@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/thread.h"
-#include "source/plugin.h"
 
 #define OPTIONS_MOST 16
 
@@ -69,8 +68,8 @@ static enum ashlar_status cut_pair(struct pairs *pairs, char *pair)
             return error_set(ASHLAR_ERR_INVALID,
                              "the option \"%s\" is given twice", pair);
     if (pairs->count == OPTIONS_MOST)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "more than %d options are given", OPTIONS_MOST);
+        return error_set(ASHLAR_ERR_INVALID, "more than %d options are given",
+                         OPTIONS_MOST);
     pairs->options[pairs->count++] = (struct ashlar_plugin_option){pair, value};
     return ASHLAR_OK;
 }
@@ -107,8 +106,7 @@ static enum ashlar_status find_ops(struct ashlar_source *source,
                          "\"%s\" is no name of a source; a name is 1 to %d of "
                          "a-z, 0-9 and _",
                          name, SOURCE_NAME_BYTES - 1);
-    return plugin_load(name, &source->ops, can_out, source->path,
-                       sizeof(source->path));
+    return plugin_load(name, &source->ops, can_out, source->path);
 }
 
 /* What open() said of the source, held against what it must be. */
@@ -118,6 +116,12 @@ static enum ashlar_status check_info(struct ashlar_source *source, uint64_t can)
     uint64_t granule = info->granule;
 
     info->description[sizeof(info->description) - 1] = '\0';
+    if ((info->can & plugin_groups() & ~can) != 0)
+        return error_set(ASHLAR_ERR_NO_PLUGIN,
+                         "plug-in \"%s\" says that it can do 0x%lx, but has "
+                         "the functions for 0x%lx alone",
+                         source->name, (unsigned long)info->can,
+                         (unsigned long)can);
     info->can &= can | ASHLAR_CAN_HOST_ACCESS;
     if (!source_can(source, ASHLAR_CAN_RANGES))
         return ASHLAR_OK;
@@ -133,6 +137,27 @@ static enum ashlar_status check_info(struct ashlar_source *source, uint64_t can)
                          source->name, info->home_location,
                          info->location_count);
     return ASHLAR_OK;
+}
+
+/* An error that a plug-in does not explain is not to look like the last one. */
+static enum ashlar_status call_open(struct ashlar_source *source,
+                                    const struct pairs *pairs)
+{
+    enum ashlar_status status;
+    struct error before;
+
+    error_copy(&before);
+    ashlar_clear_error();
+    status = source->ops.open(&source_host, pairs->options, pairs->count,
+                              &source->info, &source->state);
+    if (status == ASHLAR_OK)
+        error_restore(&before);
+    else if (ashlar_last_error() != status)
+        (void)error_set(status,
+                        "the source \"%s\" could not be opened; its plug-in "
+                        "does not say why",
+                        source->name);
+    return status;
 }
 
 /* `plugin` is NULL when the name says which one it is. */
@@ -156,8 +181,7 @@ static enum ashlar_status open_with(struct ashlar_source *source,
     lock_init(&source->retire.lock);
     status = cut_options(options, &pairs);
     if (status == ASHLAR_OK)
-        status = source->ops.open(&source_host, pairs.options, pairs.count,
-                                  &source->info, &source->state);
+        status = call_open(source, &pairs);
     memory_free(pairs.text);
     if (status != ASHLAR_OK)
         return status;
@@ -305,7 +329,43 @@ enum ashlar_status ashlar_source_query(struct ashlar_source *source,
     return result_write(info, &own, sizeof(own), "struct ashlar_source_info");
 }
 
-static uint64_t now_ns(void)
+static void read_call(struct ashlar_source_call *to,
+                      const struct ashlar_source_call *from)
+{
+    to->count = __atomic_load_n(&from->count, __ATOMIC_RELAXED);
+    to->refused = __atomic_load_n(&from->refused, __ATOMIC_RELAXED);
+    to->ns = __atomic_load_n(&from->ns, __ATOMIC_RELAXED);
+}
+
+enum ashlar_status ashlar_source_query_calls(struct ashlar_source *source,
+                                             struct ashlar_source_calls *calls)
+{
+    struct ashlar_source_calls own = ASHLAR_SOURCE_CALLS_INIT;
+
+    if (calls == NULL)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "ashlar_source_query_calls() was given NULL for "
+                         "calls");
+    if (source == NULL)
+        source = source_heap();
+    read_call(&own.reserve, &source->calls.reserve);
+    read_call(&own.release, &source->calls.release);
+    read_call(&own.create, &source->calls.create);
+    read_call(&own.destroy, &source->calls.destroy);
+    read_call(&own.map, &source->calls.map);
+    read_call(&own.unmap, &source->calls.unmap);
+    read_call(&own.allow, &source->calls.allow);
+    return result_write(calls, &own, sizeof(own), "struct ashlar_source_calls");
+}
+
+void ashlar_source_time_calls(struct ashlar_source *source, int on)
+{
+    if (source == NULL)
+        source = source_heap();
+    __atomic_store_n(&source->timed, on != 0, __ATOMIC_RELAXED);
+}
+
+uint64_t source_clock_ns(void)
 {
     struct timespec now;
 
@@ -322,9 +382,9 @@ enum ashlar_status ashlar_source_drain(struct ashlar_source *source,
 
     if (status != ASHLAR_OK)
         return status;
-    begin = now_ns();
+    begin = source_clock_ns();
     while (!retire_collect(source)) {
-        if (now_ns() - begin >= timeout_ns)
+        if (source_clock_ns() - begin >= timeout_ns)
             return error_set(ASHLAR_ERR_BUSY,
                              "%lu bytes in %lu items retired on the source "
                              "\"%s\" still wait for their fences",

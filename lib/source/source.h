@@ -6,7 +6,9 @@
  *
  *     source.c  open, close, query          ┐
  *     plugin.c  check a plug-in's struct     ├─ ops: the checked copy
- *     loader.c  find and load ashlar_NAME.so ┘
+ *     loader.c  find and load ashlar_NAME.so │
+ *     list.c    what there is to open        ┘
+ *     call.h    calling the operations of ranges, counted
  *     heap.c vm.c                              built in, by the same struct
  *     retire.c  what waits for its fences before it is taken away
  *     budget.c  addresses, counted over all sources of the process
@@ -26,18 +28,19 @@
 #include <ashlar/plugin.h>
 #include <ashlar/source.h>
 
+#include "source/plugin.h"
 #include "source/retire.h"
-
-#define SOURCE_NAME_BYTES 32
 
 struct ashlar_source {
     struct ashlar_plugin ops;
     void *state;
     struct ashlar_plugin_info info;
     char name[SOURCE_NAME_BYTES];
-    char path[256];     /* the plug-in's file; "" when built in */
-    unsigned process;   /* thread_process() at opening */
-    unsigned holders;   /* pools, ranges and fences that stand on it; atomic */
+    char path[SOURCE_PATH_BYTES]; /* the plug-in's file; "" when built in */
+    unsigned process;             /* thread_process() at opening */
+    unsigned holders; /* pools, ranges and fences that stand on it; atomic */
+    bool timed;       /* atomic: see source/call.h */
+    struct ashlar_source_calls calls; /* atomic */
     struct retire retire;
 };
 

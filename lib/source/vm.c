@@ -95,8 +95,8 @@ static enum ashlar_status vm_open(const struct ashlar_host *host,
                           "no host memory for a vm source");
     vm->host = host;
     vm->granule = DEFAULT_GRANULE;
-    vm->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-                       (uint64_t)sysconf(_SC_PAGESIZE);
+    vm->memory_bytes =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     lock_init(&vm->lock);
     for (i = 0; i < option_count && status == ASHLAR_OK; i++)
         status = read_option(vm, &options[i]);

@@ -19,14 +19,13 @@ static enum ashlar_status refuse_memory(struct vm *vm, uint64_t bytes, int err)
                               (unsigned long)bytes);
     return vm->host->fail(ASHLAR_ERR_NO_DEVICE_MEMORY,
                           "the vm source has no %lu bytes left of its %lu (%s)",
-                          (unsigned long)bytes,
-                          (unsigned long)vm->memory_bytes,
+                          (unsigned long)bytes, (unsigned long)vm->memory_bytes,
                           err == 0 ? "option memory" : strerror(err));
 }
 
-enum ashlar_status
-vm_chunk_create(void *state, const struct ashlar_chunk_request *request,
-                uint64_t *chunk_out)
+enum ashlar_status vm_chunk_create(void *state,
+                                   const struct ashlar_chunk_request *request,
+                                   uint64_t *chunk_out)
 {
     struct vm *vm = state;
     uint64_t bytes = request->bytes;
@@ -63,7 +62,7 @@ vm_chunk_create(void *state, const struct ashlar_chunk_request *request,
 }
 
 enum ashlar_status vm_chunk_destroy(void *state, uint64_t handle,
-                                           uint64_t bytes)
+                                    uint64_t bytes)
 {
     struct vm *vm = state;
     struct vm_chunk *chunk = (struct vm_chunk *)(uintptr_t)handle;
@@ -86,9 +85,8 @@ enum ashlar_status vm_chunk_destroy(void *state, uint64_t handle,
     return ASHLAR_OK;
 }
 
-enum ashlar_status vm_chunk_export(void *state, uint64_t handle,
-                                          uint64_t bytes, int *fd_out,
-                                          uint64_t *offset_out)
+enum ashlar_status vm_chunk_export(void *state, uint64_t handle, uint64_t bytes,
+                                   int *fd_out, uint64_t *offset_out)
 {
     struct vm *vm = state;
     const struct vm_chunk *chunk = (const struct vm_chunk *)(uintptr_t)handle;
@@ -109,7 +107,7 @@ enum ashlar_status vm_chunk_export(void *state, uint64_t handle,
 }
 
 enum ashlar_status vm_chunk_import(void *state, int fd, uint64_t offset,
-                                          uint64_t bytes, uint64_t *chunk_out)
+                                   uint64_t bytes, uint64_t *chunk_out)
 {
     struct vm *vm = state;
     struct vm_chunk *chunk;

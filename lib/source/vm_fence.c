@@ -27,7 +27,7 @@ static struct vm_stream *stream_of(struct vm *vm, uint64_t number, bool make)
 }
 
 enum ashlar_status vm_fence_record(void *state, uint64_t number,
-                                          uint64_t *fence_out)
+                                   uint64_t *fence_out)
 {
     struct vm *vm = state;
     struct vm_fence *fence = vm->host->alloc(sizeof(*fence));

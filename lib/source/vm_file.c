@@ -116,8 +116,8 @@ int vm_file_take(struct vm_file **files, uint64_t group, uint64_t bytes,
         err = file_open(files, group, &file);
     if (err != 0)
         return err;
-    err = holes_have_room(file) ? place_extent(file, bytes, offset_out)
-                                : ENOMEM;
+    err =
+        holes_have_room(file) ? place_extent(file, bytes, offset_out) : ENOMEM;
     if (err != 0) {
         if (file->extents == 0)
             file_close(files, file);

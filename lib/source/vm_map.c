@@ -73,9 +73,8 @@ static uint64_t map_nothing(uint64_t bytes, uint64_t alignment, uint64_t hint)
     return base;
 }
 
-enum ashlar_status vm_reserve(void *state, uint64_t bytes,
-                                     uint64_t alignment, uint64_t hint,
-                                     uint64_t *address_out)
+enum ashlar_status vm_reserve(void *state, uint64_t bytes, uint64_t alignment,
+                              uint64_t hint, uint64_t *address_out)
 {
     struct vm *vm = state;
     struct vm_space *space;
@@ -114,8 +113,7 @@ enum ashlar_status vm_reserve(void *state, uint64_t bytes,
     return ASHLAR_OK;
 }
 
-enum ashlar_status vm_release(void *state, uint64_t address,
-                                     uint64_t bytes)
+enum ashlar_status vm_release(void *state, uint64_t address, uint64_t bytes)
 {
     struct vm *vm = state;
     struct vm_space *space;
@@ -169,7 +167,7 @@ static bool map_pages(const struct vm *vm, uint64_t address,
 }
 
 enum ashlar_status vm_map(void *state, uint64_t address, uint64_t handle,
-                                 uint64_t bytes)
+                          uint64_t bytes)
 {
     struct vm *vm = state;
     struct vm_chunk *chunk = (struct vm_chunk *)(uintptr_t)handle;
@@ -242,8 +240,7 @@ static void forget_mapping(struct vm *vm, struct vm_mapping *mapping)
     vm->host->free(mapping);
 }
 
-enum ashlar_status vm_unmap(void *state, uint64_t address,
-                                   uint64_t bytes)
+enum ashlar_status vm_unmap(void *state, uint64_t address, uint64_t bytes)
 {
     struct vm *vm = state;
     struct vm_mapping *mapping;
@@ -287,9 +284,8 @@ static bool allow_one(struct vm *vm, uint64_t address, uint64_t bytes,
     struct vm_mapping *mapping;
     uint64_t at;
 
-    if (access->location == 0 &&
-        mprotect((void *)(uintptr_t)address, bytes,
-                 protection_of(access->rights)) != 0)
+    if (access->location == 0 && mprotect((void *)(uintptr_t)address, bytes,
+                                          protection_of(access->rights)) != 0)
         return false;
     for (at = address; at < address + bytes; at += mapping->span.bytes) {
         mapping = span_find(&vm->mappings, at, 1);
@@ -311,10 +307,9 @@ static bool access_is_good(const struct ashlar_access *access, size_t count)
     return count != 0;
 }
 
-enum ashlar_status vm_allow(void *state, uint64_t address,
-                                   uint64_t bytes,
-                                   const struct ashlar_access *access,
-                                   size_t access_count)
+enum ashlar_status vm_allow(void *state, uint64_t address, uint64_t bytes,
+                            const struct ashlar_access *access,
+                            size_t access_count)
 {
     struct vm *vm = state;
     bool good = access_is_good(access, access_count);
