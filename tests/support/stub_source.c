@@ -21,8 +21,9 @@ static void blame(const char *what)
         stub.wrong = what;
 }
 
-static size_t stub_usable(size_t bytes, size_t alignment)
+static size_t stub_usable(void *state, size_t bytes, size_t alignment)
 {
+    (void)state;
     if (!is_power_of_two(alignment))
         blame("usable() with an alignment that is no power of two");
     if (bytes == 0)
@@ -30,10 +31,11 @@ static size_t stub_usable(size_t bytes, size_t alignment)
     return bytes + stub.extra;
 }
 
-static void *stub_alloc(size_t bytes, size_t alignment)
+static void *stub_alloc(void *state, size_t bytes, size_t alignment)
 {
     void *block = NULL;
 
+    (void)state;
     stub.allocs++;
     stub.last_alignment = alignment;
     if (!is_power_of_two(alignment) || alignment < sizeof(void *))
@@ -50,10 +52,11 @@ static void *stub_alloc(size_t bytes, size_t alignment)
     return block;
 }
 
-static void stub_free(void *block, size_t bytes, size_t alignment)
+static void stub_free(void *state, void *block, size_t bytes, size_t alignment)
 {
     size_t i;
 
+    (void)state;
     stub.frees++;
     for (i = 0; i < stub.count; i++)
         if (stub.blocks[i].block == block)
@@ -82,8 +85,9 @@ static const struct stub_block *block_around(const char *address, size_t bytes)
     return NULL;
 }
 
-static void stub_purge(void *address, size_t bytes)
+static void stub_purge(void *state, void *address, size_t bytes)
 {
+    (void)state;
     stub.purges++;
     if (block_around(address, bytes) == NULL)
         blame("purge() beyond a block");
@@ -92,23 +96,27 @@ static void stub_purge(void *address, size_t bytes)
     memset(address, 0, bytes);
 }
 
-static void stub_prefer_huge(void *address, size_t bytes)
+static void stub_prefer_huge(void *state, void *address, size_t bytes)
 {
+    (void)state;
     stub.huges++;
     if (block_around(address, bytes) == NULL)
         blame("prefer_huge() beyond a block");
 }
 
-static const struct source_ops stub_ops = {
+struct ashlar_source stub_source = {
+    .ops =
+        {
+            .name = "stub",
+            .block_usable = stub_usable,
+            .block_alloc = stub_alloc,
+            .block_free = stub_free,
+            .block_purge = stub_purge,
+            .block_prefer_huge = stub_prefer_huge,
+        },
+    .info = {.can = ASHLAR_CAN_BLOCKS | ASHLAR_CAN_HOST_ACCESS},
     .name = "stub",
-    .usable = stub_usable,
-    .alloc = stub_alloc,
-    .free = stub_free,
-    .purge = stub_purge,
-    .prefer_huge = stub_prefer_huge,
 };
-
-struct ashlar_source stub_source = {.ops = &stub_ops, .holders = 0};
 
 void stub_reset(void)
 {
