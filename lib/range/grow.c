@@ -5,146 +5,10 @@
 
 #include "base/align.h"
 #include "base/error.h"
-#include "range/range.h"
-#include "range/transaction.h"
+#include "range/filling.h"
 
 /* No address of any machine we know has more bits. */
 #define TOTAL_MAX (UINT64_C(1) << 56)
-
-/* A stretch that is being given memory, and what it gets. */
-struct filling {
-    struct transaction transaction;
-    struct vector fresh;     /* struct range_chunk: mapped, in no record yet */
-    uint32_t prepared_taken; /* of range->prepared, from the first on */
-    uint64_t end;            /* offset behind what was mapped */
-};
-
-/* --- filling a stretch ---------------------------------------------------- */
-
-/* How many chunks a stretch takes, prepared ones first if it may have them. */
-static uint32_t pieces_for(const struct ashlar_range *range, uint64_t bytes,
-                           bool prepared)
-{
-    const struct range_chunk *chunks = range->prepared.items;
-    uint32_t count = 0;
-
-    while (prepared && count < range->prepared.count && bytes != 0) {
-        bytes -= chunks[count].bytes < bytes ? chunks[count].bytes : bytes;
-        count++;
-    }
-    if (bytes == 0)
-        return count;
-    if (range->chunk_max == 0)
-        return count + 1;
-    return count + (uint32_t)((bytes + range->chunk_max - 1) /
-                              range->chunk_max);
-}
-
-static enum ashlar_status filling_begin(struct filling *filling,
-                                        struct ashlar_range *range,
-                                        uint32_t pieces, uint32_t other_steps)
-{
-    *filling = (struct filling){.prepared_taken = 0};
-    if (vector_make_room(&filling->fresh, pieces, sizeof(struct range_chunk)) !=
-            0 ||
-        vector_make_room(&range->chunks, pieces, sizeof(struct range_chunk)) !=
-            0) {
-        vector_free(&filling->fresh);
-        return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory for the records of %lu chunks",
-                         (unsigned long)pieces);
-    }
-    if (transaction_begin(&filling->transaction, range,
-                          2 * pieces + other_steps) == ASHLAR_OK)
-        return ASHLAR_OK;
-    vector_free(&filling->fresh);
-    return ASHLAR_ERR_NO_MEMORY;
-}
-
-/* The next chunk of a stretch: one prepared, or a new one. */
-static enum ashlar_status next_chunk(struct filling *filling, bool prepared,
-                                     uint64_t bytes,
-                                     struct range_chunk *chunk_out)
-{
-    struct ashlar_range *range = filling->transaction.range;
-    const struct range_chunk *ready = range->prepared.items;
-
-    if (prepared && filling->prepared_taken < range->prepared.count) {
-        *chunk_out = ready[filling->prepared_taken++];
-        return ASHLAR_OK;
-    }
-    if (range->chunk_max != 0 && bytes > range->chunk_max)
-        bytes = range->chunk_max;
-    chunk_out->bytes = bytes;
-    return transaction_create(&filling->transaction, bytes, &chunk_out->handle);
-}
-
-/* Map chunks from offset `from` to `to`, or a prepared chunk's end behind it. */
-static enum ashlar_status fill(struct filling *filling, uint64_t base,
-                               uint64_t from, uint64_t to, bool prepared)
-{
-    enum ashlar_status status = ASHLAR_OK;
-    struct range_chunk chunk;
-    uint64_t at = from;
-
-    while (at < to && status == ASHLAR_OK) {
-        status = next_chunk(filling, prepared, to - at, &chunk);
-        if (status == ASHLAR_OK)
-            status = transaction_map(&filling->transaction, base + at,
-                                     chunk.handle, chunk.bytes);
-        if (status != ASHLAR_OK)
-            return status;
-        chunk.offset = at;
-        vector_append(&filling->fresh, &chunk, sizeof(chunk));
-        at += chunk.bytes;
-    }
-    filling->end = at;
-    if (at == from)
-        return ASHLAR_OK;
-    return transaction_allow(&filling->transaction, base + from, at - from);
-}
-
-/* Everything stands: the chunks are the range's. */
-static void filling_commit(struct filling *filling)
-{
-    struct ashlar_range *range = filling->transaction.range;
-    struct range_chunk *fresh = filling->fresh.items;
-    uint64_t prepared = 0;
-    uint32_t i;
-
-    range->epoch += filling->fresh.count != 0;
-    for (i = 0; i < filling->fresh.count; i++) {
-        fresh[i].epoch = range->epoch;
-        vector_insert(&range->chunks, range_chunk_at(range, fresh[i].offset),
-                      &fresh[i], sizeof(fresh[i]));
-        range->committed += fresh[i].bytes;
-    }
-    for (i = 0; i < filling->prepared_taken; i++)
-        prepared += ((struct range_chunk *)range->prepared.items)[i].bytes;
-    vector_remove(&range->prepared, 0, filling->prepared_taken,
-                  sizeof(struct range_chunk));
-    range->prepared_bytes -= prepared;
-    transaction_commit(&filling->transaction);
-    vector_free(&filling->fresh);
-}
-
-/* Undo; if memory is short, say what waits. */
-static enum ashlar_status filling_abort(struct filling *filling,
-                                        enum ashlar_status status)
-{
-    struct ashlar_source *source = filling->transaction.range->source;
-    struct error error;
-    char sentence[ERROR_MESSAGE_BYTES];
-
-    transaction_abort(&filling->transaction);
-    vector_free(&filling->fresh);
-    if (status == ASHLAR_OK || retire_bytes(source) == 0)
-        return status;
-    error_copy(&error);
-    (void)error_format(&error, sentence, sizeof(sentence));
-    return error_set(status, "%s; %lu retired bytes wait for their fences",
-                     sentence, (unsigned long)retire_bytes(source));
-}
 
 /* --- the three ways ------------------------------------------------------- */
 
@@ -152,18 +16,68 @@ static enum ashlar_status filling_abort(struct filling *filling,
 static enum ashlar_status grow_in_place(struct ashlar_range *range,
                                         uint64_t need, uint32_t *calls)
 {
+    struct stretch stretch = {range->base, &range->spaces, range->frontier,
+                              need, true};
     struct filling filling;
     enum ashlar_status status;
-    uint64_t from = range->frontier;
 
-    status = filling_begin(&filling, range,
-                           pieces_for(range, need - from, true), 0);
+    status = filling_begin(&filling, range, filling_pieces(range, &stretch), 0);
     if (status != ASHLAR_OK)
         return status;
-    status = fill(&filling, range->base, from, need, true);
+    status = filling_fill(&filling, &stretch);
     *calls += filling.transaction.calls;
     if (status != ASHLAR_OK)
         return filling_abort(&filling, status);
+    range->frontier = filling.end;
+    filling_commit(&filling);
+    return ASHLAR_OK;
+}
+
+/* Ask for a neighbouring reservation; whether it was granted there. */
+static bool reserve_neighbour(struct transaction *transaction,
+                              const struct range_space *space)
+{
+    enum ashlar_status status;
+    struct error before;
+    uint64_t granted = 0;
+
+    error_copy(&before);
+    status = transaction_reserve(transaction, space->bytes, space->address,
+                                 &granted);
+    /* Both are numbers: what was asked for, and what the driver granted. */
+    if (status == ASHLAR_OK && granted == space->address)
+        return true;
+    if (status == ASHLAR_OK)
+        transaction_give_up_space(transaction);
+    error_restore(&before);
+    return false;
+}
+
+/* The same with the neighbour among the range's spaces already. */
+static enum ashlar_status fill_adjacent(struct ashlar_range *range,
+                                        uint64_t need, uint32_t *calls,
+                                        bool *adjacent_out)
+{
+    const struct range_space *space =
+        (const struct range_space *)range->spaces.items + range->spaces.count -
+        1;
+    struct stretch stretch = {range->base, &range->spaces, range->frontier,
+                              need, true};
+    struct filling filling;
+    enum ashlar_status status;
+
+    *adjacent_out = true;
+    status = filling_begin(&filling, range, filling_pieces(range, &stretch), 2);
+    if (status != ASHLAR_OK)
+        return status;
+    *adjacent_out = reserve_neighbour(&filling.transaction, space);
+    if (*adjacent_out)
+        status = filling_fill(&filling, &stretch);
+    *calls += filling.transaction.calls;
+    if (!*adjacent_out || status != ASHLAR_OK)
+        return filling_abort(&filling, status);
+    range->reserved += space->bytes;
+    table_extend(range->base, range->reserved);
     range->frontier = filling.end;
     filling_commit(&filling);
     return ASHLAR_OK;
@@ -179,48 +93,26 @@ static enum ashlar_status grow_adjacent(struct ashlar_range *range,
 {
     struct range_space space = {range->base + range->reserved,
                                 need - range->reserved};
-    struct filling filling;
-    struct error before;
     enum ashlar_status status;
-    uint64_t granted = 0;
 
-    *adjacent_out = true;
+    *adjacent_out = space.bytes <= source_budget_left();
+    if (!*adjacent_out)
+        return ASHLAR_OK;
     if (vector_make_room(&range->spaces, 1, sizeof(space)) != 0)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the record of a reservation");
-    status = filling_begin(
-        &filling, range, pieces_for(range, need - range->frontier, true), 2);
-    if (status != ASHLAR_OK)
-        return status;
-    error_copy(&before);
-    status = transaction_reserve(&filling.transaction, space.bytes,
-                                 space.address, &granted);
-    /* Both are numbers: what was asked for, and what the driver granted. */
-    *adjacent_out = status == ASHLAR_OK && granted == space.address;
-    if (!*adjacent_out) {
-        if (status == ASHLAR_OK)
-            transaction_give_up_space(&filling.transaction);
-        *calls += filling.transaction.calls;
-        error_restore(&before);
-        return filling_abort(&filling, ASHLAR_OK);
-    }
-    status = fill(&filling, range->base, range->frontier, need, true);
-    *calls += filling.transaction.calls;
-    if (status != ASHLAR_OK)
-        return filling_abort(&filling, status);
     vector_append(&range->spaces, &space, sizeof(space));
-    range->reserved += space.bytes;
-    table_extend(range->base, range->reserved);
-    range->frontier = filling.end;
-    filling_commit(&filling);
-    return ASHLAR_OK;
+    status = fill_adjacent(range, need, calls, adjacent_out);
+    if (status != ASHLAR_OK || !*adjacent_out)
+        range->spaces.count--;
+    return status;
 }
 
 /* What a move needs in memory, made before it starts. */
 struct move {
     struct filling filling;
-    struct range_old old;  /* to be: the range as it is */
-    struct vector spaces;  /* of the new place */
+    struct range_old old; /* to be: the range as it is */
+    struct vector spaces; /* of the new place */
     uint64_t base;
     uint64_t reserved;
 };
@@ -228,17 +120,21 @@ struct move {
 static enum ashlar_status move_begin(struct move *move,
                                      struct ashlar_range *range, uint64_t need)
 {
-    uint32_t pieces = pieces_for(range, need - range->frontier, true);
+    /* The new place is one reservation: where it lies does not matter yet. */
+    struct range_space space = {0, need};
+    const struct vector spaces = {&space, 1, 1};
+    struct stretch stretch = {0, &spaces, range->frontier, need, true};
     bool room;
 
     *move = (struct move){.base = 0};
-    room = vector_make_room(&range->olds, 1, sizeof(move->old)) == 0 &&
-           vector_make_room(&move->spaces, 1, sizeof(struct range_space)) ==
-               0 &&
-           vector_make_room(&move->old.chunks, range->chunks.count + 1,
-                            sizeof(struct range_chunk)) == 0;
-    if (room && filling_begin(&move->filling, range, pieces,
-                              range->chunks.count + 1) == ASHLAR_OK)
+    room =
+        vector_make_room(&range->olds, 1, sizeof(move->old)) == 0 &&
+        vector_make_room(&move->spaces, 1, sizeof(struct range_space)) == 0 &&
+        vector_make_room(&move->old.chunks, range->chunks.count + 1,
+                         sizeof(struct range_chunk)) == 0;
+    if (room &&
+        filling_begin(&move->filling, range, filling_pieces(range, &stretch),
+                      range->chunks.count + 1) == ASHLAR_OK)
         return ASHLAR_OK;
     vector_free(&move->spaces);
     vector_free(&move->old.chunks);
@@ -247,9 +143,8 @@ static enum ashlar_status move_begin(struct move *move,
 }
 
 /* Twice the room, so that the next grow need not move; else what is needed. */
-static enum ashlar_status move_reserve(struct move *move,
-                                       struct ashlar_range *range,
-                                       uint64_t need)
+static enum ashlar_status
+move_reserve(struct move *move, struct ashlar_range *range, uint64_t need)
 {
     struct transaction *transaction = &move->filling.transaction;
     struct range_space space;
@@ -257,8 +152,8 @@ static enum ashlar_status move_reserve(struct move *move,
 
     space.bytes = max_size(need, range->reserved * 2);
     if (space.bytes > need)
-        status = transaction_reserve(transaction, space.bytes, 0,
-                                     &space.address);
+        status =
+            transaction_reserve(transaction, space.bytes, 0, &space.address);
     if (status != ASHLAR_OK) {
         space.bytes = need;
         status = transaction_reserve(transaction, need, 0, &space.address);
@@ -293,8 +188,8 @@ static enum ashlar_status move_map(struct move *move,
             i++;
         }
         if (status == ASHLAR_OK)
-            status = transaction_allow(transaction, move->base + begin,
-                                       end - begin);
+            status =
+                transaction_allow(transaction, move->base + begin, end - begin);
     }
     return status;
 }
@@ -305,8 +200,9 @@ static void move_commit(struct move *move, struct ashlar_range *range)
     struct range_ghost *ghosts = range->ghosts.items;
     uint32_t i;
 
-    memcpy(move->old.chunks.items, range->chunks.items,
-           range->chunks.count * sizeof(struct range_chunk));
+    if (range->chunks.count != 0)
+        memcpy(move->old.chunks.items, range->chunks.items,
+               range->chunks.count * sizeof(struct range_chunk));
     move->old.chunks.count = range->chunks.count;
     move->old.base = range->base;
     move->old.reserved = range->reserved;
@@ -327,6 +223,7 @@ static enum ashlar_status grow_moved(struct ashlar_range *range, uint64_t need,
                                      uint32_t *calls)
 {
     enum ashlar_status status;
+    struct stretch stretch;
     struct move move;
 
     status = move_begin(&move, range, need);
@@ -335,8 +232,10 @@ static enum ashlar_status grow_moved(struct ashlar_range *range, uint64_t need,
     status = move_reserve(&move, range, need);
     if (status == ASHLAR_OK)
         status = move_map(&move, range);
+    stretch =
+        (struct stretch){move.base, &move.spaces, range->frontier, need, true};
     if (status == ASHLAR_OK)
-        status = fill(&move.filling, move.base, range->frontier, need, true);
+        status = filling_fill(&move.filling, &stretch);
     if (status == ASHLAR_OK &&
         table_enter(range, move.base, move.reserved) != 0)
         status = error_set(ASHLAR_ERR_NO_MEMORY,
@@ -410,8 +309,7 @@ static enum ashlar_status check_total(uint64_t total)
 {
     if (total != 0 && total <= TOTAL_MAX)
         return ASHLAR_OK;
-    return error_set(ASHLAR_ERR_INVALID,
-                     "total is %lu bytes; give 1 to %lu",
+    return error_set(ASHLAR_ERR_INVALID, "total is %lu bytes; give 1 to %lu",
                      (unsigned long)total, (unsigned long)TOTAL_MAX);
 }
 
@@ -420,7 +318,8 @@ enum ashlar_status ashlar_range_grow_to(struct ashlar_range *range,
                                         struct ashlar_range_result *result)
 {
     struct ashlar_range_result facts = ASHLAR_RANGE_RESULT_INIT;
-    enum ashlar_status status = range_check_own(range, "ashlar_range_grow_to()");
+    enum ashlar_status status =
+        range_check_own(range, "ashlar_range_grow_to()");
 
     if (status == ASHLAR_OK)
         status = check_total(total);
@@ -441,36 +340,47 @@ enum ashlar_status ashlar_range_grow_to(struct ashlar_range *range,
     return status;
 }
 
-/* Chunks ahead of need: created only. */
-static enum ashlar_status prepare_chunks(struct ashlar_range *range,
-                                         uint64_t bytes)
+/* Created chunks become the range's, mapped nowhere yet. */
+static void keep_prepared(struct ashlar_range *range, struct filling *filling)
 {
-    uint32_t pieces = pieces_for(range, bytes, false);
-    struct range_chunk chunk = {0, 0, 0, 0};
+    const struct range_chunk *fresh = filling->fresh.items;
+    uint32_t i;
+
+    for (i = 0; i < filling->fresh.count; i++) {
+        vector_append(&range->prepared, &fresh[i], sizeof(fresh[i]));
+        range->prepared_bytes += fresh[i].bytes;
+    }
+    filling->fresh.count = 0;
+    filling_commit(filling);
+}
+
+/* Chunks ahead of need: created only, as they will be mapped from `from` on. */
+static enum ashlar_status prepare_chunks(struct ashlar_range *range,
+                                         uint64_t from, uint64_t need)
+{
+    struct stretch stretch = {range->base, &range->spaces, from, need, false};
+    uint64_t pieces = filling_pieces(range, &stretch);
     struct filling filling;
     enum ashlar_status status;
+    uint64_t bytes;
+    uint64_t at;
 
-    if (vector_make_room(&range->prepared, pieces, sizeof(chunk)) != 0)
-        return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory for the records of %lu chunks",
-                         (unsigned long)pieces);
     status = filling_begin(&filling, range, pieces, 0);
-    while (bytes != 0 && status == ASHLAR_OK) {
-        status = next_chunk(&filling, false, bytes, &chunk);
-        if (status != ASHLAR_OK)
-            return filling_abort(&filling, status);
-        vector_append(&filling.fresh, &chunk, sizeof(chunk));
-        bytes -= chunk.bytes;
-    }
     if (status != ASHLAR_OK)
         return status;
-    for (; filling.fresh.count != 0; filling.fresh.count--) {
-        chunk = ((struct range_chunk *)
-                     filling.fresh.items)[filling.fresh.count - 1];
-        vector_append(&range->prepared, &chunk, sizeof(chunk));
-        range->prepared_bytes += chunk.bytes;
+    if (vector_make_room(&range->prepared, (uint32_t)pieces,
+                         sizeof(struct range_chunk)) != 0)
+        return filling_abort(
+            &filling, error_set(ASHLAR_ERR_NO_MEMORY,
+                                "no host memory for the records of %lu chunks",
+                                (unsigned long)pieces));
+    for (at = from; at < need; at += bytes) {
+        bytes = filling_piece(range, &stretch, at);
+        status = filling_create(&filling, bytes);
+        if (status != ASHLAR_OK)
+            return filling_abort(&filling, status);
     }
-    filling_commit(&filling);
+    keep_prepared(range, &filling);
     return ASHLAR_OK;
 }
 
@@ -490,7 +400,7 @@ static enum ashlar_status prepare(struct ashlar_range *range, uint64_t total,
         return ASHLAR_OK;
     if (depth == ASHLAR_RANGE_CREATED) {
         range_collect(range);
-        return prepare_chunks(range, need - ahead);
+        return prepare_chunks(range, ahead, need);
     }
     status = check_ghosts(range, ahead, need - ahead);
     return status != ASHLAR_OK ? status : grow_in_place(range, need, &calls);
@@ -500,7 +410,8 @@ enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
                                         uint64_t total,
                                         enum ashlar_range_depth depth)
 {
-    enum ashlar_status status = range_check_own(range, "ashlar_range_prepare()");
+    enum ashlar_status status =
+        range_check_own(range, "ashlar_range_prepare()");
 
     if (status == ASHLAR_OK)
         status = check_total(total);
@@ -510,8 +421,7 @@ enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
         return error_set(ASHLAR_ERR_INVALID,
                          "depth is %d; give ASHLAR_RANGE_CREATED (%d) or "
                          "ASHLAR_RANGE_MAPPED (%d)",
-                         (int)depth, ASHLAR_RANGE_CREATED,
-                         ASHLAR_RANGE_MAPPED);
+                         (int)depth, ASHLAR_RANGE_CREATED, ASHLAR_RANGE_MAPPED);
     lock_take(&range->lock);
     status = prepare(range, total, depth);
     lock_give(&range->lock);
@@ -537,27 +447,25 @@ static void next_hole(const struct ashlar_range *range, uint64_t from,
                    : to;
 }
 
-static uint32_t pieces_for_holes(const struct ashlar_range *range,
+static uint64_t pieces_for_holes(const struct ashlar_range *range,
                                  uint64_t from, uint64_t to)
 {
-    uint32_t pieces = 0;
-    uint64_t begin;
-    uint64_t end;
+    struct stretch hole = {.base = range->base, .spaces = &range->spaces};
+    uint64_t pieces = 0;
 
-    for (next_hole(range, from, to, &begin, &end); begin < to;
-         next_hole(range, end, to, &begin, &end))
-        pieces += pieces_for(range, end - begin, false);
+    for (next_hole(range, from, to, &hole.from, &hole.to); hole.from < to;
+         next_hole(range, hole.to, to, &hole.from, &hole.to))
+        pieces += filling_pieces(range, &hole);
     return pieces;
 }
 
 static enum ashlar_status commit(struct ashlar_range *range, uint64_t from,
                                  uint64_t to, uint32_t *calls)
 {
-    uint32_t pieces = pieces_for_holes(range, from, to);
+    struct stretch hole = {.base = range->base, .spaces = &range->spaces};
+    uint64_t pieces = pieces_for_holes(range, from, to);
     enum ashlar_status status;
     struct filling filling;
-    uint64_t begin;
-    uint64_t end;
 
     if (pieces == 0)
         return ASHLAR_OK;
@@ -566,10 +474,10 @@ static enum ashlar_status commit(struct ashlar_range *range, uint64_t from,
         status = filling_begin(&filling, range, pieces, 0);
     if (status != ASHLAR_OK)
         return status;
-    for (next_hole(range, from, to, &begin, &end);
-         begin < to && status == ASHLAR_OK;
-         next_hole(range, end, to, &begin, &end))
-        status = fill(&filling, range->base, begin, end, false);
+    for (next_hole(range, from, to, &hole.from, &hole.to);
+         hole.from < to && status == ASHLAR_OK;
+         next_hole(range, hole.to, to, &hole.from, &hole.to))
+        status = filling_fill(&filling, &hole);
     *calls += filling.transaction.calls;
     if (status != ASHLAR_OK)
         return filling_abort(&filling, status);

@@ -6,6 +6,7 @@
  *
  *     range.c    create, destroy, query      ┐
  *     grow.c     grow, prepare, commit        ├─> transaction.c ─> source ops
+ *     filling.c  memory for a stretch         │
  *     release.c  shrink, decommit, retire_old ┘        └─> source/retire.c
  *     share.c    export and import, by description.c
  *     access.c   rights         table.c  from an address to its range

@@ -13,6 +13,9 @@
 
 #include "base/memory.h"
 
+/** The most items, so that the room can be doubled. */
+#define VECTOR_MOST (UINT32_C(1) << 30)
+
 struct vector {
     void *items;
     uint32_t count;
@@ -28,6 +31,8 @@ static inline int vector_make_room(struct vector *vector, uint32_t more,
 
     if (vector->room - vector->count >= more)
         return 0;
+    if (more > VECTOR_MOST - vector->count)
+        return -1;
     while (room - vector->count < more)
         room *= 2;
     items = memory_realloc(vector->items, room * item_bytes);
@@ -42,7 +47,7 @@ static inline int vector_make_room(struct vector *vector, uint32_t more,
 static inline void vector_insert(struct vector *vector, uint32_t at,
                                  const void *item, size_t item_bytes)
 {
-    char *place = (char *)vector->items + at * item_bytes;
+    char *place = (char *)vector->items + (size_t)at * item_bytes;
 
     memmove(place + item_bytes, place, (vector->count - at) * item_bytes);
     memcpy(place, item, item_bytes);
@@ -59,9 +64,12 @@ static inline void vector_append(struct vector *vector, const void *item,
 static inline void vector_remove(struct vector *vector, uint32_t at, uint32_t n,
                                  size_t item_bytes)
 {
-    char *place = (char *)vector->items + at * item_bytes;
+    char *place = (char *)vector->items + (size_t)at * item_bytes;
 
-    memmove(place, place + n * item_bytes,
+    /* An empty vector has no items that could be moved. */
+    if (n == 0)
+        return;
+    memmove(place, place + (size_t)n * item_bytes,
             (vector->count - at - n) * item_bytes);
     vector->count -= n;
 }
