@@ -72,7 +72,7 @@ static struct pending_batch *batch_create(struct ashlar_pool *pool,
 
     batch = memory_zalloc(sizeof(*batch) + n * sizeof(*batch->slots));
     if (batch != NULL)
-        batch->fences = retire_item_create(pool, 0, (uint32_t)m);
+        batch->fences = retire_item_create(0, 0, (uint32_t)m);
     if (batch == NULL || batch->fences == NULL) {
         memory_free(batch);
         return error_null(ASHLAR_ERR_NO_MEMORY,

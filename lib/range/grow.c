@@ -271,6 +271,10 @@ static enum ashlar_status check_ghosts(struct ashlar_range *range,
     range_collect(range);
     if (!range_haunted(range, from, bytes))
         return ASHLAR_OK;
+    /* Another thread may be taking it away right now. */
+    retire_settle(range->source, range->owner);
+    if (!range_haunted(range, from, bytes))
+        return ASHLAR_OK;
     return error_set(ASHLAR_ERR_BUSY,
                      "the addresses from 0x%lx on are still mapped: %lu "
                      "retired bytes wait for their fences; see "

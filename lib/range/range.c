@@ -162,6 +162,7 @@ static void fill_record(struct ashlar_range *range,
 
     lock_init(&range->lock);
     range->source = source;
+    range->owner = retire_owner();
     range->granule = source->info.granule;
     range->alignment = max_size(options->alignment, range->granule);
     range->chunk_max = options->chunk_max_bytes;

@@ -74,6 +74,7 @@ struct range_ghost {
 struct ashlar_range {
     struct lock lock;
     struct ashlar_source *source; /* held */
+    uint64_t owner;               /* of its items in the retire list */
     uint64_t granule;
     uint64_t alignment;
     uint64_t chunk_max; /* 0: no bound */

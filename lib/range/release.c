@@ -75,7 +75,7 @@ static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
     *released_out = 0;
     if (count == 0)
         return ASHLAR_OK;
-    item = retire_item_create(range, 2 * count, (uint32_t)n);
+    item = retire_item_create(range->owner, 2 * count, (uint32_t)n);
     if (item == NULL || vector_make_room(&range->ghosts, count,
                                          sizeof(struct range_ghost)) != 0) {
         if (item != NULL)
@@ -329,7 +329,7 @@ static enum ashlar_status retire_olds(struct ashlar_range *range,
 
     if (range->olds.count == 0)
         return ASHLAR_OK;
-    item = retire_item_create(range, steps_for_olds(range), (uint32_t)n);
+    item = retire_item_create(range->owner, steps_for_olds(range), (uint32_t)n);
     if (item == NULL)
         return no_records();
     status = fences_record(range->source, fences, n, item);
@@ -367,7 +367,7 @@ static struct retire_item *item_for_all(const struct ashlar_range *range,
     uint32_t steps = 2 * range->chunks.count + range->prepared.count +
                      range->spaces.count + steps_for_olds(range);
 
-    return retire_item_create(range, steps, (uint32_t)n);
+    return retire_item_create(range->owner, steps, (uint32_t)n);
 }
 
 static void add_all(const struct ashlar_range *range, struct retire_item *item)

@@ -14,7 +14,7 @@ enum ashlar_status transaction_begin(struct transaction *transaction,
     /* A stretch that stays mapped haunts the range: room for each. */
     if (vector_make_room(&range->ghosts, steps, sizeof(struct range_ghost)) ==
         0)
-        transaction->undo = retire_item_create(range, steps, 0);
+        transaction->undo = retire_item_create(range->owner, steps, 0);
     if (transaction->undo != NULL)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_NO_MEMORY,
@@ -87,7 +87,7 @@ static void note(struct transaction *transaction, enum retire_kind kind,
     retire_item_add(undo, kind, what, bytes);
     for (i = undo->step_count - 1; i > at; i--)
         undo->steps[i] = undo->steps[i - 1];
-    undo->steps[at] = (struct retire_step){kind, what, bytes};
+    undo->steps[at] = (struct retire_step){kind, what, bytes, {0, 0}};
 }
 
 enum ashlar_status transaction_reserve(struct transaction *transaction,
@@ -110,12 +110,14 @@ void transaction_give_up_space(struct transaction *transaction)
     struct ashlar_source *source = transaction->range->source;
     struct retire_item *undo = transaction->undo;
     struct retire_step last = undo->steps[undo->step_count - 1];
+    enum ashlar_status status;
     struct error before;
 
     error_copy(&before);
     transaction->calls++;
     undo->step_count--;
-    if (source_release(source, last.what, last.bytes) != ASHLAR_OK)
+    status = source_release(source, last.what, last.bytes);
+    if (status != ASHLAR_OK && !source_is_gone(status))
         transaction->stray = last;
     error_restore(&before);
 }

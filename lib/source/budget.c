@@ -34,7 +34,7 @@ static bool budget_take(uint64_t bytes)
     return true;
 }
 
-static void budget_give(uint64_t bytes)
+void source_forget(uint64_t bytes)
 {
     __atomic_fetch_sub(&taken, bytes, __ATOMIC_RELAXED);
 }
@@ -61,7 +61,7 @@ enum ashlar_status source_reserve(struct ashlar_source *source, uint64_t bytes,
     if (status == ASHLAR_OK)
         *address_out = address;
     else
-        budget_give(bytes);
+        source_forget(bytes);
     return status;
 }
 
@@ -73,8 +73,8 @@ enum ashlar_status source_release(struct ashlar_source *source,
         source_call_end(&source->calls.release, begin,
                         source->ops.release(source->state, address, bytes));
 
-    if (status == ASHLAR_OK || status == ASHLAR_ERR_NO_DRIVER)
-        budget_give(bytes);
+    if (status == ASHLAR_OK || source_is_gone(status))
+        source_forget(bytes);
     return status;
 }
 

@@ -4,11 +4,23 @@
 
 #include "source/retire.h"
 
+#include <sched.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "source/call.h"
 
-struct retire_item *retire_item_create(const void *owner, uint32_t steps,
+/* How many that still wait a queuing looks at: it is no collection. */
+#define GLANCE 8
+
+uint64_t retire_owner(void)
+{
+    static uint64_t last;
+
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+struct retire_item *retire_item_create(uint64_t owner, uint32_t steps,
                                        uint32_t fences)
 {
     struct retire_item *item;
@@ -47,27 +59,38 @@ void retire_item_drop(struct retire_item *item)
 void retire_item_add(struct retire_item *item, enum retire_kind kind,
                      uint64_t what, uint64_t bytes)
 {
-    item->steps[item->step_count++] = (struct retire_step){kind, what, bytes};
+    item->steps[item->step_count++] =
+        (struct retire_step){kind, what, bytes, {0, 0}};
+}
+
+/*
+ * Whether a fence says that its work is done, or never will be: a failed
+ * context runs none. A query that fails otherwise says nothing.
+ */
+static bool has_passed(const struct retire_fence *fence)
+{
+    enum ashlar_status status =
+        fence->source->ops.fence_query(fence->source->state, fence->fence);
+
+    return status == ASHLAR_OK || source_is_gone(status);
 }
 
 bool retire_item_passed(struct retire_item *item)
 {
     struct retire_fence *fence;
-    enum ashlar_status status;
 
     while (item->fence_count != 0) {
         fence = &item->fences[item->fence_count - 1];
-        status =
-            fence->source->ops.fence_query(fence->source->state, fence->fence);
-        if (status == ASHLAR_ERR_BUSY)
+        if (!has_passed(fence))
             return false;
-        /* A failed context never finishes its work, but runs none either. */
         item->fence_count--;
         fence->source->ops.fence_drop(fence->source->state, fence->fence);
         source_drop(fence->source);
     }
     return true;
 }
+
+/* --- working off ---------------------------------------------------------- */
 
 static enum ashlar_status do_step(struct ashlar_source *source,
                                   const struct retire_step *step)
@@ -79,109 +102,161 @@ static enum ashlar_status do_step(struct ashlar_source *source,
         return source_destroy(source, step->what, step->bytes);
     case RETIRE_RELEASE:
         return source_release(source, step->what, step->bytes);
+    case RETIRE_ALLOW:
+        return source_allow(source, step->what, step->bytes, &step->access, 1);
     }
     return ASHLAR_ERR_INVALID;
 }
 
-/* Whether no mapping is left among the steps to come. */
+/* A step done, or given up: what was counted for it is counted no more. */
+static void count_step(struct ashlar_source *source,
+                       const struct retire_step *step, bool given_up)
+{
+    if (step->kind == RETIRE_DESTROY)
+        __atomic_fetch_sub(&source->retire.bytes, step->bytes,
+                           __ATOMIC_RELAXED);
+    if (given_up)
+        __atomic_fetch_add(&source->retire.dropped, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether none of the steps to come touches a mapping. */
 static bool no_mapping_left(const struct retire_item *item)
 {
-    return item->next_step == item->step_count ||
-           item->steps[item->next_step].kind != RETIRE_UNMAP;
+    enum retire_kind kind;
+
+    if (item->next_step == item->step_count)
+        return true;
+    kind = item->steps[item->next_step].kind;
+    return kind != RETIRE_UNMAP && kind != RETIRE_ALLOW;
+}
+
+/* Give up what is left of an item; the driver is not called. */
+static void drop_steps(struct ashlar_source *source, struct retire_item *item)
+{
+    const struct retire_step *step;
+
+    while (item->next_step < item->step_count) {
+        step = &item->steps[item->next_step++];
+        if (step->kind == RETIRE_RELEASE)
+            source_forget(step->bytes);
+        count_step(source, step, true);
+    }
 }
 
 /* Work an item off as far as it goes; true when it is done. */
 static bool work_off(struct ashlar_source *source, struct retire_item *item)
 {
     const struct retire_step *step;
-    enum ashlar_status status;
+    enum ashlar_status status = ASHLAR_OK;
 
     if (!retire_item_passed(item))
         return false;
-    item->failed = false;
     while (item->next_step < item->step_count) {
         step = &item->steps[item->next_step];
         status = do_step(source, step);
-        if (status != ASHLAR_OK && status != ASHLAR_ERR_NO_DRIVER) {
-            item->failed = true;
+        if (status != ASHLAR_OK && !source_is_gone(status))
             return false;
-        }
-        if (status == ASHLAR_ERR_NO_DRIVER)
-            __atomic_fetch_add(&source->retire.dropped, 1, __ATOMIC_RELAXED);
-        if (step->kind == RETIRE_DESTROY)
-            __atomic_fetch_sub(&source->retire.bytes, step->bytes,
-                               __ATOMIC_RELAXED);
+        count_step(source, step, status != ASHLAR_OK);
         item->next_step++;
+        if (status != ASHLAR_OK)
+            drop_steps(source, item);
         if (no_mapping_left(item))
             __atomic_store_n(&item->unmapped, true, __ATOMIC_RELEASE);
     }
     return true;
 }
 
-/* With the lock held: whether an earlier item of its owner still waits. */
-static bool is_blocked(const struct retire *retire,
-                       const struct retire_item *item)
-{
-    const struct retire_item *earlier;
+/* --- the list ------------------------------------------------------------- */
 
-    for (earlier = retire->first; earlier != item; earlier = earlier->next)
-        if (earlier->owner == item->owner)
-            return true;
-    return false;
+/* With the lock held. */
+static void link_item(struct retire *retire, struct retire_item *item)
+{
+    struct retire_item *earlier = retire->last;
+
+    while (earlier != NULL && earlier->owner != item->owner)
+        earlier = earlier->previous;
+    item->queued = true;
+    item->blocked = earlier != NULL;
+    if (earlier != NULL)
+        earlier->follower = item;
+    item->previous = retire->last;
+    item->next = NULL;
+    if (retire->last == NULL)
+        retire->first = item;
+    else
+        retire->last->next = item;
+    retire->last = item;
+    __atomic_fetch_add(&retire->items, 1, __ATOMIC_RELEASE);
 }
 
 /* With the lock held: take a finished item out of the list. */
 static void unlink_item(struct retire *retire, struct retire_item *item)
 {
-    struct retire_item *previous = NULL;
-    struct retire_item *at = retire->first;
-
-    for (; at != item; at = at->next)
-        previous = at;
-    if (previous == NULL)
+    item->queued = false;
+    if (item->follower != NULL)
+        item->follower->blocked = false;
+    if (item->previous == NULL)
         retire->first = item->next;
     else
-        previous->next = item->next;
-    if (retire->last == item)
-        retire->last = previous;
+        item->previous->next = item->next;
+    if (item->next == NULL)
+        retire->last = item->previous;
+    else
+        item->next->previous = item->previous;
     __atomic_fetch_sub(&retire->items, 1, __ATOMIC_RELEASE);
 }
 
-/* With the lock held: the next item that may be worked on. */
-static struct retire_item *next_ready(const struct retire *retire,
-                                      struct retire_item *item)
+/*
+ * With the lock held, which is given up meanwhile: work on an item, which stays
+ * in the list, and its followers with it. Returns whether it is done and gone;
+ * *next_out is the one behind it.
+ */
+static bool handle_item(struct ashlar_source *source, struct retire_item *item,
+                        struct retire_item **next_out)
 {
-    while (item != NULL && (item->busy || is_blocked(retire, item)))
-        item = item->next;
-    return item;
+    struct retire *retire = &source->retire;
+    bool done;
+
+    item->busy = true;
+    lock_give(&retire->lock);
+    done = work_off(source, item);
+    lock_take(&retire->lock);
+    item->busy = false;
+    *next_out = item->next;
+    if (done) {
+        unlink_item(retire, item);
+        retire_item_drop(item);
+    }
+    return done;
+}
+
+/* With the lock held: work off what can be, until so many had to wait. */
+static void collect(struct ashlar_source *source, uint64_t patience)
+{
+    struct retire_item *item = source->retire.first;
+    bool done;
+
+    while (item != NULL && patience != 0) {
+        if (item->busy || item->blocked) {
+            item = item->next;
+            continue;
+        }
+        done = handle_item(source, item, &item);
+        patience -= !done;
+    }
 }
 
 bool retire_collect(struct ashlar_source *source)
 {
     struct retire *retire = &source->retire;
     struct error before;
-    struct retire_item *item;
-    struct retire_item *next;
     bool done;
 
     if (retire_is_empty(retire))
         return true;
     error_copy(&before);
     lock_take(&retire->lock);
-    for (item = next_ready(retire, retire->first); item != NULL;
-         item = next_ready(retire, next)) {
-        /* In hand, so it stays in the list and its follower with it. */
-        item->busy = true;
-        lock_give(&retire->lock);
-        done = work_off(source, item);
-        lock_take(&retire->lock);
-        item->busy = false;
-        next = item->next;
-        if (done) {
-            unlink_item(retire, item);
-            retire_item_drop(item);
-        }
-    }
+    collect(source, UINT64_MAX);
     done = retire->first == NULL;
     lock_give(&retire->lock);
     error_restore(&before);
@@ -191,6 +266,9 @@ bool retire_collect(struct ashlar_source *source)
 void retire_item_queue(struct ashlar_source *source, struct retire_item *item)
 {
     struct retire *retire = &source->retire;
+    struct retire_item *next;
+    struct error before;
+    bool mine;
     uint32_t i;
 
     for (i = 0; i < item->step_count; i++)
@@ -199,16 +277,39 @@ void retire_item_queue(struct ashlar_source *source, struct retire_item *item)
                                __ATOMIC_RELAXED);
     if (no_mapping_left(item))
         item->unmapped = true;
+    error_copy(&before);
+    __atomic_fetch_add(&item->references, 1, __ATOMIC_RELAXED);
     lock_take(&retire->lock);
-    item->next = NULL;
-    if (retire->first == NULL)
-        retire->first = item;
-    else
-        retire->last->next = item;
-    retire->last = item;
-    __atomic_fetch_add(&retire->items, 1, __ATOMIC_RELEASE);
+    link_item(retire, item);
+    /* In hand from the start, so that nobody else's pace decides when. */
+    mine = !item->blocked;
+    item->busy = mine;
+    collect(source, GLANCE);
+    if (item->queued && !item->blocked && item->busy == mine)
+        (void)handle_item(source, item, &next);
     lock_give(&retire->lock);
-    (void)retire_collect(source);
+    retire_item_drop(item);
+    error_restore(&before);
+}
+
+/* Whether an item of an owner is in hand. */
+static bool is_in_hand(struct retire *retire, uint64_t owner)
+{
+    const struct retire_item *item;
+    bool found = false;
+
+    lock_take(&retire->lock);
+    for (item = retire->first; item != NULL && !found; item = item->next)
+        found = item->owner == owner && item->busy;
+    lock_give(&retire->lock);
+    return found;
+}
+
+void retire_settle(struct ashlar_source *source, uint64_t owner)
+{
+    while (!retire_is_empty(&source->retire) &&
+           is_in_hand(&source->retire, owner))
+        (void)sched_yield();
 }
 
 uint64_t retire_bytes(struct ashlar_source *source)

@@ -11,14 +11,17 @@
  * There is no thread of the library's: verbs that need memory or addresses, and
  * ashlar_source_drain(), collect. An item whose fences have all passed is
  * worked off step by step; what fails stays, and is tried again by the next
- * collection, so nothing is lost.
+ * collection, so nothing is lost. When the driver is gone or the context has
+ * failed, what is left of an item is dropped and counted, and no call made.
  *
  * Invariants:
  *   - items of one owner are worked off in their order: addresses are released
- *     after what was mapped there;
- *   - an item is in hand of one collector at a time, and stays in the list
+ *     after what was mapped there. An item is blocked while an earlier one of
+ *     its owner is in the list, whose `follower` it is or one of those behind;
+ *   - an item is in hand of one thread at a time, and stays in the list
  *     meanwhile, so whoever waits sees it;
- *   - steps below `next` are done; `unmapped` is set when no mapping is left;
+ *   - steps below `next_step` are done; `unmapped` is set when none that are
+ *     left touches a mapping;
  *   - bytes is the memory of the chunks that still wait.
  */
 #ifndef ASHLAR_SOURCE_RETIRE_H
@@ -28,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ashlar/plugin.h>
 #include <ashlar/status.h>
 
 #include "base/lock.h"
@@ -37,13 +41,15 @@ struct ashlar_source;
 enum retire_kind {
     RETIRE_UNMAP = 1,   /* address, bytes */
     RETIRE_DESTROY = 2, /* a chunk, bytes */
-    RETIRE_RELEASE = 3  /* a reservation: address, bytes */
+    RETIRE_RELEASE = 3, /* a reservation: address, bytes */
+    RETIRE_ALLOW = 4    /* rights to be put back: address, bytes, access */
 };
 
 struct retire_step {
     enum retire_kind kind;
     uint64_t what;
     uint64_t bytes;
+    struct ashlar_access access;
 };
 
 struct retire_fence {
@@ -53,11 +59,14 @@ struct retire_fence {
 
 struct retire_item {
     struct retire_item *next;
-    const void *owner;   /* items of one owner keep their order */
-    unsigned references; /* the list's, and the owner's; atomic */
-    bool busy;           /* in hand of a collector */
-    bool failed;         /* a step failed the last time */
-    bool unmapped;       /* atomic: no mapping of it is left */
+    struct retire_item *previous;
+    struct retire_item *follower; /* the next of its owner */
+    uint64_t owner;               /* items of one owner keep their order */
+    unsigned references;          /* the list's, and the owner's; atomic */
+    bool queued;                  /* in the list */
+    bool busy;                    /* in hand of a thread */
+    bool blocked;                 /* an earlier one of its owner is there */
+    bool unmapped;                /* atomic: no mapping of it is left */
     uint32_t fence_count;
     uint32_t step_count;
     uint32_t step_room;
@@ -72,11 +81,17 @@ struct retire {
     struct retire_item *last;
     uint64_t bytes;   /* of chunks that wait; atomic */
     uint64_t items;   /* atomic */
-    uint64_t dropped; /* items given up since the driver was gone; atomic */
+    uint64_t dropped; /* steps given up since the driver was gone; atomic */
 };
 
-/** An item with room for steps and fences; NULL: no memory, no error set. */
-struct retire_item *retire_item_create(const void *owner, uint32_t steps,
+/** A number that no other owner has, for the life of the process. */
+uint64_t retire_owner(void);
+
+/**
+ * An item with room for steps and fences; NULL: no memory, no error set. Owner
+ * 0 is for items that are never queued.
+ */
+struct retire_item *retire_item_create(uint64_t owner, uint32_t steps,
                                        uint32_t fences);
 
 /** Drop a reference; the last frees the item, and drops its fences. */
@@ -89,11 +104,17 @@ bool retire_item_passed(struct retire_item *item);
 void retire_item_add(struct retire_item *item, enum retire_kind kind,
                      uint64_t what, uint64_t bytes);
 
-/** Queue an item, which the list owns from then on, and collect. */
+/**
+ * Queue an item, which the list owns from then on, and work it off if that can
+ * be done at once; also some that waited before it.
+ */
 void retire_item_queue(struct ashlar_source *source, struct retire_item *item);
 
 /** Work off what can be; returns whether nothing waits any more. */
 bool retire_collect(struct ashlar_source *source);
+
+/** Wait while another thread has an item of that owner in hand. */
+void retire_settle(struct ashlar_source *source, uint64_t owner);
 
 /** Bytes of memory that wait. */
 uint64_t retire_bytes(struct ashlar_source *source);

@@ -78,8 +78,18 @@ enum ashlar_status source_reserve(struct ashlar_source *source, uint64_t bytes,
 enum ashlar_status source_release(struct ashlar_source *source,
                                   uint64_t address, uint64_t bytes);
 
+/** Give addresses back to the budget that nobody is left to release. */
+void source_forget(uint64_t bytes);
+
 /** What is left of the process's budget for addresses. */
 uint64_t source_budget_left(void);
+
+/** Whether an operation says that there is nothing left to be done for it. */
+static inline bool source_is_gone(enum ashlar_status status)
+{
+    return status == ASHLAR_ERR_NO_DRIVER ||
+           status == ASHLAR_ERR_CONTEXT_FAILED;
+}
 
 /** Refuse NULL, and the parent's sources in a child of fork(2). */
 enum ashlar_status source_check(struct ashlar_source *source, const char *call);
