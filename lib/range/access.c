@@ -4,8 +4,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "range/range.h"
-#include "source/call.h"
+#include "range/transaction.h"
 
 static enum ashlar_status check_rights(const struct ashlar_range *range,
                                        uint32_t location, uint32_t rights)
@@ -72,9 +71,8 @@ enum ashlar_status access_start(struct ashlar_range *range,
                               options->access[i].rights);
     if (status != ASHLAR_OK)
         return status;
-    if (vector_make_room(&range->access,
-                         (uint32_t)options->access_count + 1, sizeof(home)) !=
-        0)
+    if (vector_make_room(&range->access, (uint32_t)options->access_count + 1,
+                         sizeof(home)) != 0)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the list of rights");
     set_rights(range, &home);
@@ -113,36 +111,100 @@ static uint32_t stretch_from(const struct place *place, uint32_t i,
     return i;
 }
 
-/*
- * Set rights on the first `limit` stretches of all places; *done_out says on
- * how many they were set.
- */
-static enum ashlar_status apply(struct ashlar_range *range,
-                                const struct ashlar_access *access,
-                                uint64_t limit, uint64_t *done_out)
+/* How many stretches there are in all places: calls that set rights. */
+static uint32_t count_stretches(const struct ashlar_range *range)
 {
-    struct ashlar_source *source = range->source;
-    enum ashlar_status status = ASHLAR_OK;
-    const struct range_chunk *chunks;
+    uint32_t count = 0;
     struct place place;
     uint64_t bytes;
-    uint32_t next;
     uint32_t p;
     uint32_t i;
 
-    *done_out = 0;
+    for (p = 0; p <= range->olds.count; p++) {
+        place = place_at(range, p);
+        for (i = 0; i < place.chunks->count; count++)
+            i = stretch_from(&place, i, &bytes);
+    }
+    return count;
+}
+
+static enum ashlar_status set_place(struct transaction *transaction,
+                                    const struct place *place,
+                                    const struct ashlar_access *access,
+                                    const struct ashlar_access *before)
+{
+    const struct range_chunk *chunks = place->chunks->items;
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t begin;
+    uint64_t bytes;
+    uint32_t i = 0;
+
+    while (i < place->chunks->count && status == ASHLAR_OK) {
+        begin = place->base + chunks[i].offset;
+        i = stretch_from(place, i, &bytes);
+        status =
+            transaction_set_rights(transaction, begin, bytes, access, before);
+    }
+    return status;
+}
+
+/* Whether no rights are to be put back any more. */
+static bool is_undone(struct ashlar_range *range)
+{
+    struct retire_item *undo = range->rights_undo;
+
+    if (undo == NULL)
+        return true;
+    if (!__atomic_load_n(&undo->unmapped, __ATOMIC_ACQUIRE))
+        return false;
+    retire_item_drop(undo);
+    range->rights_undo = NULL;
+    return true;
+}
+
+/*
+ * Refuse while rights are to be put back that an earlier call set and could
+ * not take away again: what is set now would be lost then.
+ */
+static enum ashlar_status check_undone(struct ashlar_range *range)
+{
+    if (is_undone(range))
+        return ASHLAR_OK;
+    range_collect(range);
+    retire_settle(range->source, range->owner);
+    if (is_undone(range))
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_BUSY,
+                     "rights on the range at 0x%lx could not be put back after "
+                     "a call that failed; see ashlar_source_drain()",
+                     (unsigned long)range->base);
+}
+
+/* All chunks in all places get the rights, or none does. The lock is held. */
+static enum ashlar_status set_everywhere(struct ashlar_range *range,
+                                         const struct ashlar_access *access,
+                                         const struct ashlar_access *before)
+{
+    struct transaction transaction;
+    enum ashlar_status status;
+    struct place place;
+    uint32_t p;
+
+    status = transaction_begin(&transaction, range, count_stretches(range));
+    if (status != ASHLAR_OK)
+        return status;
     for (p = 0; p <= range->olds.count && status == ASHLAR_OK; p++) {
         place = place_at(range, p);
-        chunks = place.chunks->items;
-        for (i = 0; i < place.chunks->count && *done_out < limit; i = next) {
-            next = stretch_from(&place, i, &bytes);
-            status = source_allow(source, place.base + chunks[i].offset, bytes,
-                                  access, 1);
-            if (status != ASHLAR_OK)
-                break;
-            ++*done_out;
-        }
+        status = set_place(&transaction, &place, access, before);
     }
+    if (status == ASHLAR_OK) {
+        transaction_commit(&transaction);
+        return ASHLAR_OK;
+    }
+    range->rights_undo = transaction.undo;
+    __atomic_fetch_add(&transaction.undo->references, 1, __ATOMIC_RELAXED);
+    transaction_abort(&transaction);
+    (void)is_undone(range);
     return status;
 }
 
@@ -153,22 +215,20 @@ static enum ashlar_status allow(struct ashlar_range *range,
     struct ashlar_access *entry = find_location(range, access->location);
     struct ashlar_access before = {access->location, ASHLAR_RIGHTS_NONE};
     enum ashlar_status status;
-    struct error error;
-    uint64_t done;
 
     if (entry != NULL)
         before = *entry;
+    if (before.rights == access->rights)
+        return ASHLAR_OK;
+    status = check_undone(range);
+    if (status != ASHLAR_OK)
+        return status;
     if (vector_make_room(&range->access, 1, sizeof(*access)) != 0)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the list of rights");
-    status = apply(range, access, UINT64_MAX, &done);
-    if (status == ASHLAR_OK) {
+    status = set_everywhere(range, access, &before);
+    if (status == ASHLAR_OK)
         set_rights(range, access);
-        return ASHLAR_OK;
-    }
-    error_copy(&error);
-    (void)apply(range, &before, done, &done);
-    error_restore(&error);
     return status;
 }
 

@@ -89,12 +89,13 @@ struct ashlar_range {
     uint64_t frontier;
     uint64_t committed;
     uint64_t prepared_bytes;
-    struct vector spaces;   /* struct range_space */
-    struct vector chunks;   /* struct range_chunk */
-    struct vector prepared; /* struct range_chunk */
-    struct vector access;   /* struct ashlar_access */
-    struct vector ghosts;   /* struct range_ghost */
-    struct vector olds;     /* struct range_old */
+    struct vector spaces;            /* struct range_space */
+    struct vector chunks;            /* struct range_chunk */
+    struct vector prepared;          /* struct range_chunk */
+    struct vector access;            /* struct ashlar_access */
+    struct vector ghosts;            /* struct range_ghost */
+    struct vector olds;              /* struct range_old */
+    struct retire_item *rights_undo; /* a reference; NULL: nothing to undo */
     uint64_t id; /* the same on both sides of an export; 0: never exported */
     uint64_t epoch;
     uint64_t grows[4];

@@ -389,6 +389,8 @@ static void free_record(struct ashlar_range *range)
     table_leave(range->base);
     for (i = 0; i < range->ghosts.count; i++)
         retire_item_drop(ghosts[i].item);
+    if (range->rights_undo != NULL)
+        retire_item_drop(range->rights_undo);
     vector_free(&range->spaces);
     vector_free(&range->chunks);
     vector_free(&range->prepared);

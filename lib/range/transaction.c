@@ -64,6 +64,7 @@ void transaction_abort(struct transaction *transaction)
         retire_item_add(undo, RETIRE_RELEASE, transaction->stray.what,
                         transaction->stray.bytes);
     if (undo->step_count == 0) {
+        undo->unmapped = true;
         retire_item_drop(undo);
         return;
     }
@@ -174,4 +175,22 @@ enum ashlar_status transaction_allow(struct transaction *transaction,
     transaction->calls++;
     return source_allow(range->source, address, bytes, range->access.items,
                         range->access.count);
+}
+
+enum ashlar_status transaction_set_rights(struct transaction *transaction,
+                                          uint64_t address, uint64_t bytes,
+                                          const struct ashlar_access *access,
+                                          const struct ashlar_access *before)
+{
+    struct retire_item *undo = transaction->undo;
+    struct ashlar_source *source = transaction->range->source;
+    enum ashlar_status status;
+
+    transaction->calls++;
+    status = source_allow(source, address, bytes, access, 1);
+    if (status == ASHLAR_OK) {
+        retire_item_add(undo, RETIRE_ALLOW, address, bytes);
+        undo->steps[undo->step_count - 1].access = *before;
+    }
+    return status;
 }

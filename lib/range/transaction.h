@@ -13,7 +13,8 @@
  *     begin ─> reserve, create, map, allow ... ─> commit
  *                                             └─> abort (the first error stays)
  *
- * Undoing goes by kind: unmap, then destroy, then release.
+ * Undoing goes by kind: unmap, then destroy, then release. Rights that are put
+ * back are a transaction of their own.
  */
 #ifndef ASHLAR_RANGE_TRANSACTION_H
 #define ASHLAR_RANGE_TRANSACTION_H
@@ -58,6 +59,12 @@ enum ashlar_status transaction_map(struct transaction *transaction,
 /** Give all the range's rights on a stretch. Undone by the unmapping. */
 enum ashlar_status transaction_allow(struct transaction *transaction,
                                      uint64_t address, uint64_t bytes);
+
+/** Set one location's rights on a stretch where it had others before. */
+enum ashlar_status transaction_set_rights(struct transaction *transaction,
+                                          uint64_t address, uint64_t bytes,
+                                          const struct ashlar_access *access,
+                                          const struct ashlar_access *before);
 
 /** Release the reservation made last, which turned out to be of no use. */
 void transaction_give_up_space(struct transaction *transaction);
