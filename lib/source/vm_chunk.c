@@ -17,6 +17,8 @@ static enum ashlar_status refuse_memory(struct vm *vm, uint64_t bytes, int err)
                               "no file descriptor is left for a chunk of %lu "
                               "bytes; raise RLIMIT_NOFILE",
                               (unsigned long)bytes);
+    if (err == ENOMEM)
+        return vm_no_records(vm);
     return vm->host->fail(ASHLAR_ERR_NO_DEVICE_MEMORY,
                           "the vm source has no %lu bytes left of its %lu (%s)",
                           (unsigned long)bytes, (unsigned long)vm->memory_bytes,

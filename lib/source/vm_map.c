@@ -21,6 +21,14 @@
 #include "base/align.h"
 #include "source/vm.h"
 
+static enum ashlar_status no_mappings(struct vm *vm, uint64_t bytes)
+{
+    return vm->host->fail(ASHLAR_ERR_NO_MEMORY,
+                          "the kernel has no mapping left for %lu bytes; see "
+                          "vm.max_map_count",
+                          (unsigned long)bytes);
+}
+
 /* Spans that overlap are equal: a tree holds none that do. */
 static int span_compare(const void *a, const void *b)
 {
@@ -118,18 +126,21 @@ enum ashlar_status vm_release(void *state, uint64_t address, uint64_t bytes)
     struct vm *vm = state;
     struct vm_space *space;
     bool good;
+    bool done;
 
     lock_take(&vm->lock);
     space = span_find(&vm->spaces, address, 1);
     good = space != NULL && space->span.address == address &&
-           space->span.bytes == bytes && space->mappings == 0 &&
-           munmap((void *)(uintptr_t)address, bytes) == 0;
-    if (good) {
+           space->span.bytes == bytes && space->mappings == 0;
+    done = good && munmap((void *)(uintptr_t)address, bytes) == 0;
+    if (done) {
         (void)tdelete(space, &vm->spaces, span_compare);
         vm->account.reservations--;
         vm->account.reserved_bytes -= bytes;
     }
     lock_give(&vm->lock);
+    if (good && !done)
+        return no_mappings(vm, bytes);
     if (!good)
         return vm->host->fail(ASHLAR_ERR_INVALID,
                               "%lu bytes at 0x%lx are not one reservation in "
@@ -200,10 +211,7 @@ enum ashlar_status vm_map(void *state, uint64_t address, uint64_t handle,
         return status;
     vm->host->free(mapping);
     if (status == ASHLAR_ERR_NO_MEMORY)
-        return vm->host->fail(status,
-                              "the kernel cannot map %lu bytes more; see "
-                              "vm.max_map_count",
-                              (unsigned long)bytes);
+        return no_mappings(vm, bytes);
     return vm->host->fail(status,
                           "a chunk cannot be mapped at 0x%lx: it must be whole "
                           "(%lu bytes), inside one reservation, and over "
@@ -246,20 +254,23 @@ enum ashlar_status vm_unmap(void *state, uint64_t address, uint64_t bytes)
     struct vm_mapping *mapping;
     uint64_t at;
     bool good;
+    bool done;
 
     lock_take(&vm->lock);
-    good = is_whole(vm, address, bytes) &&
-           mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-                0) != MAP_FAILED;
-    for (at = address; good && at < address + bytes;) {
+    good = is_whole(vm, address, bytes);
+    done = good && mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                        -1, 0) != MAP_FAILED;
+    for (at = address; done && at < address + bytes;) {
         mapping = span_find(&vm->mappings, at, 1);
         at += mapping->span.bytes;
         forget_mapping(vm, mapping);
     }
     lock_give(&vm->lock);
-    if (good)
+    if (done)
         return ASHLAR_OK;
+    if (good)
+        return no_mappings(vm, bytes);
     return vm->host->fail(ASHLAR_ERR_INVALID,
                           "%lu bytes at 0x%lx are not whole mappings",
                           (unsigned long)bytes, (unsigned long)address);
@@ -277,21 +288,48 @@ static int protection_of(uint32_t rights)
     }
 }
 
-/* With the lock held: set rights of one location, pages included. */
-static bool allow_one(struct vm *vm, uint64_t address, uint64_t bytes,
-                      const struct ashlar_access *access)
+/* With the lock held: protect pages by what their mappings' records say. */
+static void protect_as_recorded(struct vm *vm, uint64_t address, uint64_t bytes)
+{
+    const struct vm_mapping *mapping;
+    uint64_t at;
+
+    for (at = address; at < address + bytes; at += mapping->span.bytes) {
+        mapping = span_find(&vm->mappings, at, 1);
+        (void)mprotect((void *)(uintptr_t)at, mapping->span.bytes,
+                       protection_of(mapping->rights[0]));
+    }
+}
+
+/* With the lock held: all that a list says of location 0, which is the pages. */
+static bool protect_pages(struct vm *vm, uint64_t address, uint64_t bytes,
+                          const struct ashlar_access *access, size_t count)
+{
+    const struct ashlar_access *last = NULL;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (access[i].location == 0)
+            last = &access[i];
+    if (last == NULL || mprotect((void *)(uintptr_t)address, bytes,
+                                 protection_of(last->rights)) == 0)
+        return true;
+    /* It may have gone half-way. */
+    protect_as_recorded(vm, address, bytes);
+    return false;
+}
+
+/* With the lock held: note the rights of one location. */
+static void record_rights(struct vm *vm, uint64_t address, uint64_t bytes,
+                          const struct ashlar_access *access)
 {
     struct vm_mapping *mapping;
     uint64_t at;
 
-    if (access->location == 0 && mprotect((void *)(uintptr_t)address, bytes,
-                                          protection_of(access->rights)) != 0)
-        return false;
     for (at = address; at < address + bytes; at += mapping->span.bytes) {
         mapping = span_find(&vm->mappings, at, 1);
         mapping->rights[access->location] = (uint8_t)access->rights;
     }
-    return true;
 }
 
 static bool access_is_good(const struct ashlar_access *access, size_t count)
@@ -313,15 +351,20 @@ enum ashlar_status vm_allow(void *state, uint64_t address, uint64_t bytes,
 {
     struct vm *vm = state;
     bool good = access_is_good(access, access_count);
+    bool done = false;
     size_t i;
 
     lock_take(&vm->lock);
     good = good && is_whole(vm, address, bytes);
-    for (i = 0; good && i < access_count; i++)
-        good = allow_one(vm, address, bytes, &access[i]);
-    lock_give(&vm->lock);
     if (good)
+        done = protect_pages(vm, address, bytes, access, access_count);
+    for (i = 0; done && i < access_count; i++)
+        record_rights(vm, address, bytes, &access[i]);
+    lock_give(&vm->lock);
+    if (done)
         return ASHLAR_OK;
+    if (good)
+        return no_mappings(vm, bytes);
     return vm->host->fail(ASHLAR_ERR_INVALID,
                           "rights of %zu location(s) cannot be set on %lu "
                           "bytes at 0x%lx: they must be whole mappings, and "
