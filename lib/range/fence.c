@@ -8,7 +8,8 @@
 
 const struct ashlar_fence ashlar_fence_quiet = {ASHLAR_FENCE_QUIET, 0, NULL, 0};
 
-static enum ashlar_status check_fence(const struct ashlar_fence *fence, size_t i)
+static enum ashlar_status check_fence(const struct ashlar_fence *fence,
+                                      size_t i)
 {
     if (fence->reserved != 0)
         return error_set(ASHLAR_ERR_INVALID,
@@ -36,7 +37,8 @@ static enum ashlar_status record(struct ashlar_source *source,
     if (fence->kind == ASHLAR_FENCE_EVENT)
         status = source->ops.fence_event(source->state, fence->handle, &handle);
     else
-        status = source->ops.fence_record(source->state, fence->handle, &handle);
+        status =
+            source->ops.fence_record(source->state, fence->handle, &handle);
     if (status == ASHLAR_OK)
         item->fences[item->fence_count++] =
             (struct retire_fence){source_hold(source), handle};
@@ -51,8 +53,6 @@ enum ashlar_status fences_record(struct ashlar_source *own,
     struct ashlar_source *source;
     size_t i;
 
-    for (i = 0; i < n && status == ASHLAR_OK; i++)
-        status = check_fence(&fences[i], i);
     for (i = 0; i < n && status == ASHLAR_OK; i++) {
         source = fences[i].source == NULL ? own : fences[i].source;
         if (fences[i].kind != ASHLAR_FENCE_QUIET)
@@ -64,11 +64,17 @@ enum ashlar_status fences_record(struct ashlar_source *own,
 enum ashlar_status fences_check(const struct ashlar_fence *fences, size_t n,
                                 const char *call)
 {
-    if (fences != NULL && n != 0 && n <= FENCES_MOST)
-        return ASHLAR_OK;
-    return error_set(ASHLAR_ERR_INVALID,
-                     "%s was given %s fences (n is %zu); name 1 to %d, or say "
-                     "ASHLAR_QUIET and 1 when nobody uses the memory any more",
-                     call, fences == NULL || n == 0 ? "no" : "too many", n,
-                     FENCES_MOST);
+    enum ashlar_status status = ASHLAR_OK;
+    size_t i;
+
+    if (fences == NULL || n == 0 || n > FENCES_MOST)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "%s was given %s fences (n is %zu); name 1 to %d, or "
+                         "say ASHLAR_QUIET and 1 when nobody uses the memory "
+                         "any more",
+                         call, fences == NULL || n == 0 ? "no" : "too many", n,
+                         FENCES_MOST);
+    for (i = 0; i < n && status == ASHLAR_OK; i++)
+        status = check_fence(&fences[i], i);
+    return status;
 }

@@ -152,7 +152,7 @@ enum ashlar_status access_start(struct ashlar_range *range,
 /** The most fences that a verb takes. */
 #define FENCES_MOST 64
 
-/** Refuse no fences, and too many. */
+/** Refuse no fences, too many, and any that cannot be one. */
 enum ashlar_status fences_check(const struct ashlar_fence *fences, size_t n,
                                 const char *call);
 
