@@ -6,7 +6,10 @@
 #include "base/align.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "range/range.h"
+#include "range/transaction.h"
+
+/* What is reserved on a source that does not say how much memory it has. */
+#define RESERVE_UNKNOWN (UINT64_C(1) << 40)
 
 #define KNOWN_FLAGS (ASHLAR_RANGE_MAY_MOVE | ASHLAR_RANGE_EXPORT)
 
@@ -175,18 +178,22 @@ static void fill_record(struct ashlar_range *range,
 
 /* What is asked for; or the source's memory, halved until it is granted. */
 static enum ashlar_status reserve(struct ashlar_range *range,
+                                  struct transaction *transaction,
                                   uint64_t reserve_bytes)
 {
-    uint64_t bytes = reserve_bytes != 0 ? reserve_bytes
-                                        : range->source->info.memory_bytes;
+    uint64_t memory_bytes = range->source->info.memory_bytes;
+    uint64_t bytes = reserve_bytes;
     struct range_space space;
     enum ashlar_status status;
+    struct error before;
 
+    if (bytes == 0)
+        bytes = memory_bytes != 0 ? memory_bytes : RESERVE_UNKNOWN;
     bytes = max_size(align_up(bytes, range->granule), range->granule);
+    error_copy(&before);
     for (;;) {
         space.bytes = bytes;
-        status = source_reserve(range->source, bytes, range->alignment, 0,
-                                &space.address);
+        status = transaction_reserve(transaction, bytes, 0, &space.address);
         if (status == ASHLAR_OK || reserve_bytes != 0 ||
             status != ASHLAR_ERR_NO_ADDRESS_SPACE || bytes == range->granule)
             break;
@@ -194,6 +201,7 @@ static enum ashlar_status reserve(struct ashlar_range *range,
     }
     if (status != ASHLAR_OK)
         return status;
+    error_restore(&before);
     range->base = space.address;
     range->reserved = space.bytes;
     vector_append(&range->spaces, &space, sizeof(space));
@@ -204,21 +212,27 @@ static enum ashlar_status start(struct ashlar_range *range,
                                 const struct ashlar_range_options *options)
 {
     enum ashlar_status status = access_start(range, options);
+    struct transaction transaction;
 
     if (status != ASHLAR_OK)
         return status;
     if (vector_make_room(&range->spaces, 1, sizeof(struct range_space)) != 0)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the record of a reservation");
-    range_collect(range);
-    status = reserve(range, options->reserve_bytes);
+    status = transaction_begin(&transaction, range, 1);
     if (status != ASHLAR_OK)
         return status;
-    if (table_enter(range, range->base, range->reserved) == 0)
-        return ASHLAR_OK;
-    (void)source_release(range->source, range->base, range->reserved);
-    return error_set(ASHLAR_ERR_NO_MEMORY,
-                     "no host memory for the table of ranges");
+    range_collect(range);
+    status = reserve(range, &transaction, options->reserve_bytes);
+    if (status == ASHLAR_OK &&
+        table_enter(range, range->base, range->reserved) != 0)
+        status = error_set(ASHLAR_ERR_NO_MEMORY,
+                           "no host memory for the table of ranges");
+    if (status == ASHLAR_OK)
+        transaction_commit(&transaction);
+    else
+        transaction_abort(&transaction);
+    return status;
 }
 
 enum ashlar_status
@@ -253,6 +267,7 @@ ashlar_range_create(struct ashlar_source *source,
     if (status != ASHLAR_OK) {
         vector_free(&range->access);
         vector_free(&range->spaces);
+        vector_free(&range->ghosts);
         memory_free(range);
         return status;
     }
@@ -312,8 +327,7 @@ enum ashlar_status ashlar_range_chunks(struct ashlar_range *range,
     lock_take(&range->lock);
     own = range->chunks.items;
     for (i = 0; i < range->chunks.count && i < room; i++)
-        chunks[i] =
-            (struct ashlar_range_chunk){own[i].offset, own[i].bytes};
+        chunks[i] = (struct ashlar_range_chunk){own[i].offset, own[i].bytes};
     *count_out = range->chunks.count;
     lock_give(&range->lock);
     return ASHLAR_OK;
