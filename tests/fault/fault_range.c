@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/*
+ * The sweep: every verb of ranges, with each of its operations and allocations
+ * failing in turn, under each policy for hints.
+ *
+ * After each failure the range is as before, and so is what the source has
+ * given out: at once when undoing worked, else once it works again. Then the
+ * verb is called again, and the range destroyed, which leaves nothing.
+ */
+#include "config.h"
+
+#include "fault/fault_range.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
+
+enum mode {
+    ONCE,     /* one operation fails */
+    FOR_EVER, /* it and all that follow */
+    STUCK,    /* it, and all that undo */
+    PAIRS,    /* it and a later one */
+    MEMORY_ONCE,
+    MEMORY_FOR_EVER,
+    MEMORY_STUCK, /* an allocation fails, and all that undo */
+    MODES
+};
+
+static const char *const mode_names[MODES] = {
+    "once",        "for ever",        "stuck",        "a pair",
+    "memory once", "memory for ever", "memory stuck",
+};
+
+/* One point of the sweep. */
+struct point {
+    const struct verb *verb;
+    enum wrap_hint hint;
+    enum mode mode;
+    unsigned at;
+    unsigned then; /* of a pair */
+};
+
+/* Counted by the children that Check forks. */
+static unsigned long *points_tried;
+
+#define JUDGE(_condition, _what)                                               \
+    do {                                                                       \
+        const char *judge_what = (_what);                                      \
+        if (!(_condition))                                                     \
+            ck_abort_msg("%s, hint %d, %s, at %u and %u: %s",                  \
+                         point->verb->name, (int)point->hint,                  \
+                         mode_names[point->mode], point->at, point->then,      \
+                         judge_what);                                          \
+    } while (0)
+
+/* Nothing, or what is said to be wrong. */
+#define NOTHING_WRONG(_call)                                                   \
+    do {                                                                       \
+        const char *wrong = (_call);                                           \
+        JUDGE(wrong == NULL, wrong);                                           \
+    } while (0)
+
+static void arm(const struct point *point, struct ashlar_source *source)
+{
+    struct wrap_fault fault = {.at = point->at, .then = point->then};
+
+    fault.for_ever = point->mode == FOR_EVER;
+    fault.stuck = point->mode == STUCK || point->mode == MEMORY_STUCK;
+    if (point->mode >= MEMORY_ONCE)
+        fault.at = fault.stuck ? UINT64_MAX : 0;
+    wrap_arm(source, fault);
+    if (point->mode >= MEMORY_ONCE)
+        memory_fail_nth(point->at, point->mode == MEMORY_FOR_EVER);
+}
+
+/* How many failed, of those that this point is about. */
+static unsigned lift(const struct point *point, struct ashlar_source *source)
+{
+    uint64_t counted = wrap_of(source)->counted;
+    uint64_t failures = wrap_lift(source);
+
+    if (point->mode == STUCK)
+        return counted >= point->at;
+    if (point->mode < MEMORY_ONCE)
+        return (unsigned)failures;
+    failures = memory_asked() >= point->at;
+    memory_fail_nth(0, false);
+    return (unsigned)failures;
+}
+
+/* Failures that nothing of the undoing shared. */
+static bool undoing_worked(const struct point *point)
+{
+    return point->mode == ONCE || point->mode == MEMORY_ONCE ||
+           point->mode == MEMORY_FOR_EVER;
+}
+
+static void judge_success(const struct point *point, struct trial *trial,
+                          const struct before *before)
+{
+    JUDGE(ashlar_source_drain(trial->source, 0) == ASHLAR_OK,
+          ashlar_last_error_message());
+    if (trial->range != NULL)
+        trial_forget(trial);
+    NOTHING_WRONG(trial_wrong(trial));
+    JUDGE(point->verb->done(trial, before), "it did not do what it should");
+}
+
+static void judge_failure(const struct point *point, struct trial *trial,
+                          const struct before *before)
+{
+    NOTHING_WRONG(before_differs(before, trial));
+    JUDGE(!undoing_worked(point) || trial_waiting(trial) == 0,
+          "something waits, though undoing worked");
+    if (trial_waiting(trial) == 0)
+        NOTHING_WRONG(before_given_differs(before, trial));
+    /* Every other time the verb itself has to collect what waits. */
+    if (point->at % 2 == 0)
+        return;
+    JUDGE(ashlar_source_drain(trial->source, 0) == ASHLAR_OK,
+          ashlar_last_error_message());
+    NOTHING_WRONG(before_given_differs(before, trial));
+    NOTHING_WRONG(before_differs(before, trial));
+}
+
+static enum ashlar_status expected(const struct point *point)
+{
+    return point->hint == WRAP_GRANTED ? ASHLAR_OK : point->verb->without_hint;
+}
+
+/* Whether a refusal is what the failures explain. */
+static bool is_explained(const struct point *point, enum ashlar_status status,
+                         unsigned failures)
+{
+    if (status == expected(point))
+        return true;
+    if (failures == 0)
+        return false;
+    /* A reservation that fails is a hint that was not granted. */
+    if (point->mode >= MEMORY_ONCE)
+        return status == ASHLAR_ERR_NO_MEMORY ||
+               status == point->verb->without_hint;
+    return status == ASHLAR_ERR_DRIVER || status == ASHLAR_ERR_NO_ROOM ||
+           status == ASHLAR_ERR_NO_ADDRESS_SPACE ||
+           status == ASHLAR_ERR_NO_DEVICE_MEMORY;
+}
+
+/* Returns how many failures the verb met. */
+static unsigned try_point(const struct point *point)
+{
+    struct trial trial;
+    struct before before;
+    enum ashlar_status status;
+    unsigned failures;
+
+    uint64_t budget = source_budget_left();
+
+    point->verb->setup(&trial);
+    wrap_of(trial.source)->hint = point->hint;
+    before_take(&before, &trial);
+    arm(point, trial.source);
+    status = point->verb->run(&trial);
+    failures = lift(point, trial.source);
+    JUDGE(is_explained(point, status, failures), ashlar_status_name(status));
+    JUDGE(status == ASHLAR_OK || ashlar_last_error() == status,
+          "the last error is another");
+    if (status == ASHLAR_OK)
+        judge_success(point, &trial, &before);
+    else
+        judge_failure(point, &trial, &before);
+    if (status != ASHLAR_OK) {
+        status = point->verb->run(&trial);
+        JUDGE(status == expected(point), ashlar_last_error_message());
+        if (status == ASHLAR_OK)
+            judge_success(point, &trial, &before);
+    }
+    before_free(&before);
+    trial_close(&trial);
+    JUDGE(source_budget_left() == budget, "the budget is not given back");
+    if (failures != 0)
+        __atomic_fetch_add(points_tried, 1, __ATOMIC_RELAXED);
+    return failures;
+}
+
+static void sweep_pairs(struct point point)
+{
+    unsigned first = 1;
+
+    for (point.at = 1; first != 0; point.at++) {
+        point.then = 0;
+        first = try_point(&point);
+        point.then = point.at + 1;
+        while (first != 0 && try_point(&point) == 2)
+            point.then++;
+    }
+}
+
+static void sweep(const struct verb *verb)
+{
+    struct point point = {.verb = verb};
+    unsigned hint;
+    unsigned mode;
+
+    for (hint = 0; hint < WRAP_HINTS; hint++)
+        for (mode = 0; mode < MODES; mode++) {
+            point.hint = (enum wrap_hint)hint;
+            point.mode = (enum mode)mode;
+            point.at = 1;
+            point.then = 0;
+            if (mode == PAIRS && verb->pairs)
+                sweep_pairs(point);
+            else if (mode != PAIRS)
+                while (try_point(&point) != 0)
+                    point.at++;
+        }
+}
+
+START_TEST(a_failed_verb_changes_nothing_and_can_be_tried_again)
+{
+    sweep(&verbs[_i]);
+}
+END_TEST
+
+static Suite *fault_range_suite(void)
+{
+    Suite *suite = suite_create("fault_range");
+    TCase *test = tcase_create("sweep");
+
+    tcase_add_loop_test(test,
+                        a_failed_verb_changes_nothing_and_can_be_tried_again, 0,
+                        (int)verb_count);
+    suite_add_tcase(suite, test);
+    return suite;
+}
+
+int main(void)
+{
+    int result;
+
+    points_tried = mmap(NULL, sizeof(*points_tried), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (points_tried == MAP_FAILED)
+        return suite_skip("no shared memory");
+    result = suite_run(fault_range_suite());
+    printf("# %lu points of failure tried\n", *points_tried);
+    return result;
+}

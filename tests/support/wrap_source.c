@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "support/wrap_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "support/suite.h"
+
+#define GARBAGE     UINT64_C(0xdeadbeefdeadb000)
+#define ARENA_BYTES (UINT64_C(16) << 30)
+/* Between reservations of the arena: room for neighbours. */
+#define GAP_BYTES (UINT64_C(64) << 20)
+
+#define NOTHING (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+/* --- what fails ----------------------------------------------------------- */
+
+static const enum ashlar_status usual[WRAP_OPS] = {
+    [WRAP_RESERVE] = ASHLAR_ERR_NO_ADDRESS_SPACE,
+    [WRAP_RELEASE] = ASHLAR_ERR_DRIVER,
+    [WRAP_CREATE] = ASHLAR_ERR_NO_DEVICE_MEMORY,
+    [WRAP_DESTROY] = ASHLAR_ERR_DRIVER,
+    [WRAP_MAP] = ASHLAR_ERR_DRIVER,
+    [WRAP_UNMAP] = ASHLAR_ERR_DRIVER,
+    [WRAP_ALLOW] = ASHLAR_ERR_DRIVER,
+    [WRAP_FENCE_RECORD] = ASHLAR_ERR_DRIVER,
+    [WRAP_FENCE_EVENT] = ASHLAR_ERR_DRIVER,
+    [WRAP_FENCE_QUERY] = ASHLAR_ERR_DRIVER,
+    [WRAP_EXPORT] = ASHLAR_ERR_LIMIT,
+    [WRAP_IMPORT] = ASHLAR_ERR_DRIVER,
+};
+
+static bool gives_back(enum wrap_op op)
+{
+    return op == WRAP_RELEASE || op == WRAP_DESTROY || op == WRAP_UNMAP;
+}
+
+static bool is_due(const struct wrap *wrap, enum wrap_op op)
+{
+    const struct wrap_fault *fault = &wrap->fault;
+    uint64_t n = wrap->counted;
+
+    return n == fault->at || (fault->then != 0 && n == fault->then) ||
+           (fault->for_ever && n > fault->at) ||
+           (fault->stuck && gives_back(op)) ||
+           (fault->stuck && op == WRAP_ALLOW && n > fault->at);
+}
+
+/* With the lock held: count an operation; ASHLAR_OK when it is to be done. */
+static enum ashlar_status begin(struct wrap *wrap, enum wrap_op op)
+{
+    const struct wrap_fault *fault = &wrap->fault;
+    enum ashlar_status status = usual[op];
+
+    wrap->calls[op]++;
+    if (fault->at == 0 || (fault->only != 0 && (fault->only >> op & 1) == 0))
+        return ASHLAR_OK;
+    wrap->counted++;
+    if (!is_due(wrap, op))
+        return ASHLAR_OK;
+    wrap->failures++;
+    if (fault->status != ASHLAR_OK)
+        status = fault->status;
+    return (*wrap->host->fail)(status,
+                               "failed on purpose: operation %d, call %lu",
+                               (int)op, (unsigned long)wrap->counted);
+}
+
+static enum ashlar_status refuse(struct wrap *wrap)
+{
+    return (*wrap->host->fail)(ASHLAR_ERR_INVALID, "a rule was broken: %s",
+                               wrap->model.wrong);
+}
+
+/* --- addresses ------------------------------------------------------------ */
+
+static bool in_arena(const struct wrap *wrap, uint64_t address, uint64_t bytes)
+{
+    return address >= wrap->arena && bytes <= ARENA_BYTES &&
+           address - wrap->arena <= ARENA_BYTES - bytes;
+}
+
+/* Keep others out of a part of the arena; a part that is lost stays so. */
+static void guard(const struct wrap *wrap, uint64_t address, uint64_t bytes)
+{
+    if (in_arena(wrap, address, bytes))
+        (void)mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
+                   NOTHING | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+/* A place in the arena with room around it; 0 for none. */
+static uint64_t find_place(const struct wrap *wrap, uint64_t bytes,
+                           uint64_t alignment)
+{
+    uint64_t at = wrap->arena + GAP_BYTES;
+    const struct model_item *near;
+
+    for (;;) {
+        at = (at + alignment - 1) & ~(alignment - 1);
+        if (!in_arena(wrap, at, bytes + GAP_BYTES))
+            return 0;
+        near = model_over(&wrap->model.spaces, at - GAP_BYTES,
+                          bytes + 2 * GAP_BYTES);
+        if (near == NULL)
+            return at;
+        at = near->key + near->bytes + GAP_BYTES;
+    }
+}
+
+/* Reserve at a place, if it is free in the arena, or wherever vm does. */
+static enum ashlar_status reserve_at(struct wrap *wrap, uint64_t bytes,
+                                     uint64_t alignment, uint64_t place,
+                                     uint64_t *address_out)
+{
+    bool ours = place != 0 && in_arena(wrap, place, bytes) &&
+                model_over(&wrap->model.spaces, place, bytes) == NULL;
+    enum ashlar_status status;
+
+    if (ours)
+        (void)munmap((void *)(uintptr_t)place, bytes);
+    status = wrap->inner.ops.reserve(wrap->inner.state, bytes, alignment, place,
+                                     address_out);
+    if (ours && (status != ASHLAR_OK || *address_out != place))
+        guard(wrap, place, bytes);
+    return status;
+}
+
+static enum ashlar_status wrap_reserve(void *state, uint64_t bytes,
+                                       uint64_t alignment, uint64_t hint,
+                                       uint64_t *address_out)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+    uint64_t place = hint;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    wrap->hints += hint != 0;
+    status = begin(wrap, WRAP_RESERVE);
+    if (status == ASHLAR_OK &&
+        !model_may_reserve(&wrap->model, bytes, alignment, hint))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK && hint != 0 && wrap->hint == WRAP_REFUSED)
+        status = (*wrap->host->fail)(ASHLAR_ERR_NO_ADDRESS_SPACE,
+                                     "hints are refused here");
+    if (hint == 0 || wrap->hint == WRAP_ELSEWHERE)
+        place = find_place(wrap, bytes, alignment);
+    if (status == ASHLAR_OK)
+        status = reserve_at(wrap, bytes, alignment, place, address_out);
+    if (status == ASHLAR_OK)
+        model_reserved(&wrap->model, *address_out, bytes);
+    else
+        *address_out = GARBAGE;
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_release(void *state, uint64_t address,
+                                       uint64_t bytes)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_RELEASE);
+    if (status == ASHLAR_OK && !model_may_release(&wrap->model, address, bytes))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.release(wrap->inner.state, address, bytes);
+    if (status == ASHLAR_OK) {
+        model_released(&wrap->model, address);
+        guard(wrap, address, bytes);
+    }
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+/* --- chunks and mappings -------------------------------------------------- */
+
+static enum ashlar_status
+wrap_create(void *state, const struct ashlar_chunk_request *request,
+            uint64_t *chunk_out)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_CREATE);
+    if (status == ASHLAR_OK && !model_may_create(&wrap->model, request->bytes))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status =
+            wrap->inner.ops.chunk_create(wrap->inner.state, request, chunk_out);
+    if (status == ASHLAR_OK)
+        model_created(&wrap->model, *chunk_out, request->bytes);
+    else
+        *chunk_out = GARBAGE;
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_destroy(void *state, uint64_t chunk,
+                                       uint64_t bytes)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_DESTROY);
+    if (status == ASHLAR_OK && !model_may_destroy(&wrap->model, chunk, bytes))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.chunk_destroy(wrap->inner.state, chunk, bytes);
+    if (status == ASHLAR_OK)
+        model_destroyed(&wrap->model, chunk);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_map(void *state, uint64_t address,
+                                   uint64_t chunk, uint64_t bytes)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_MAP);
+    if (status == ASHLAR_OK &&
+        !model_may_map(&wrap->model, address, chunk, bytes))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.map(wrap->inner.state, address, chunk, bytes);
+    if (status == ASHLAR_OK)
+        model_mapped(&wrap->model, address, chunk, bytes);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_unmap(void *state, uint64_t address,
+                                     uint64_t bytes)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_UNMAP);
+    if (status == ASHLAR_OK &&
+        !model_is_whole(&wrap->model, address, bytes, "unmapped"))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.unmap(wrap->inner.state, address, bytes);
+    if (status == ASHLAR_OK)
+        model_unmapped(&wrap->model, address, bytes);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_allow(void *state, uint64_t address,
+                                     uint64_t bytes,
+                                     const struct ashlar_access *access,
+                                     size_t access_count)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_ALLOW);
+    if (status == ASHLAR_OK &&
+        !model_may_allow(&wrap->model, address, bytes, access, access_count))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.allow(wrap->inner.state, address, bytes,
+                                       access, access_count);
+    if (status == ASHLAR_OK)
+        model_allowed(&wrap->model, address, bytes, access, access_count);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_copy(void *state, uint64_t to, uint64_t from,
+                                    uint64_t bytes, uint64_t stream)
+{
+    struct wrap *wrap = state;
+
+    return wrap->inner.ops.copy(wrap->inner.state, to, from, bytes, stream);
+}
+
+/* --- fences --------------------------------------------------------------- */
+
+static enum ashlar_status record(struct wrap *wrap, enum wrap_op op,
+                                 uint64_t handle, uint64_t *fence_out)
+{
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, op);
+    if (status == ASHLAR_OK && op == WRAP_FENCE_RECORD)
+        status =
+            wrap->inner.ops.fence_record(wrap->inner.state, handle, fence_out);
+    else if (status == ASHLAR_OK)
+        status =
+            wrap->inner.ops.fence_event(wrap->inner.state, handle, fence_out);
+    if (status == ASHLAR_OK)
+        model_fenced(&wrap->model, *fence_out);
+    else
+        *fence_out = GARBAGE;
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_fence_record(void *state, uint64_t stream,
+                                            uint64_t *fence_out)
+{
+    return record(state, WRAP_FENCE_RECORD, stream, fence_out);
+}
+
+static enum ashlar_status wrap_fence_event(void *state, uint64_t event,
+                                           uint64_t *fence_out)
+{
+    return record(state, WRAP_FENCE_EVENT, event, fence_out);
+}
+
+static enum ashlar_status wrap_fence_query(void *state, uint64_t fence)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_FENCE_QUERY);
+    if (status == ASHLAR_OK &&
+        !model_has_fence(&wrap->model, fence, "asked for"))
+        status = refuse(wrap);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.fence_query(wrap->inner.state, fence);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static void wrap_fence_drop(void *state, uint64_t fence)
+{
+    struct wrap *wrap = state;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    if (model_has_fence(&wrap->model, fence, "dropped")) {
+        wrap->inner.ops.fence_drop(wrap->inner.state, fence);
+        model_dropped(&wrap->model, fence);
+    }
+    (void)pthread_mutex_unlock(&wrap->lock);
+}
+
+/* --- export --------------------------------------------------------------- */
+
+static enum ashlar_status wrap_export(void *state, uint64_t chunk,
+                                      uint64_t bytes, int *fd_out,
+                                      uint64_t *offset_out)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_EXPORT);
+    if (status == ASHLAR_OK && model_chunk(&wrap->model, chunk) == NULL)
+        (void)model_wrong(&wrap->model, "exported %lx, no chunk",
+                          (unsigned long)chunk);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.chunk_export(wrap->inner.state, chunk, bytes,
+                                              fd_out, offset_out);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+static enum ashlar_status wrap_import(void *state, int fd, uint64_t offset,
+                                      uint64_t bytes, uint64_t *chunk_out)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_IMPORT);
+    if (status == ASHLAR_OK)
+        status = wrap->inner.ops.chunk_import(wrap->inner.state, fd, offset,
+                                              bytes, chunk_out);
+    if (status == ASHLAR_OK)
+        model_created(&wrap->model, *chunk_out, bytes);
+    else
+        *chunk_out = GARBAGE;
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return status;
+}
+
+/* --- open and close ------------------------------------------------------- */
+
+static enum ashlar_status wrap_start(const struct ashlar_host *host,
+                                     const struct ashlar_plugin_option *options,
+                                     size_t option_count,
+                                     struct ashlar_plugin_info *info,
+                                     void **state_out)
+{
+    struct wrap *wrap = calloc(1, sizeof(*wrap));
+    enum ashlar_status status;
+
+    ck_assert_ptr_nonnull(wrap);
+    wrap->host = host;
+    wrap->inner.ops = vm_plugin;
+    wrap->inner.process = thread_process();
+    (void)pthread_mutex_init(&wrap->lock, NULL);
+    status =
+        vm_plugin.open(host, options, option_count, info, &wrap->inner.state);
+    if (status != ASHLAR_OK) {
+        free(wrap);
+        return status;
+    }
+    wrap->inner.info = *info;
+    wrap->model.granule = info->granule;
+    wrap->arena =
+        (uint64_t)(uintptr_t)mmap(NULL, ARENA_BYTES, PROT_NONE, NOTHING, -1, 0);
+    ck_assert(wrap->arena != (uint64_t)(uintptr_t)MAP_FAILED);
+    *state_out = wrap;
+    return ASHLAR_OK;
+}
+
+static void wrap_end(void *state)
+{
+    struct wrap *wrap = state;
+
+    vm_plugin.close(wrap->inner.state);
+    (void)munmap((void *)(uintptr_t)wrap->arena, ARENA_BYTES);
+    (void)pthread_mutex_destroy(&wrap->lock);
+    model_free(&wrap->model);
+    free(wrap);
+}
+
+static const struct ashlar_plugin wrap_plugin = {
+    .abi = ASHLAR_PLUGIN_ABI,
+    .struct_size = sizeof(struct ashlar_plugin),
+    .name = "wrap",
+    .version = "1",
+    .open = wrap_start,
+    .close = wrap_end,
+    .reserve = wrap_reserve,
+    .release = wrap_release,
+    .chunk_create = wrap_create,
+    .chunk_destroy = wrap_destroy,
+    .map = wrap_map,
+    .unmap = wrap_unmap,
+    .allow = wrap_allow,
+    .copy = wrap_copy,
+    .fence_record = wrap_fence_record,
+    .fence_event = wrap_fence_event,
+    .fence_query = wrap_fence_query,
+    .fence_drop = wrap_fence_drop,
+    .chunk_export = wrap_export,
+    .chunk_import = wrap_import,
+};
+
+const char *wrap_granule(void)
+{
+    static char text[32];
+
+    (void)snprintf(text, sizeof(text), "granule=%ld", sysconf(_SC_PAGESIZE));
+    return text;
+}
+
+struct ashlar_source *wrap_open(const char *options)
+{
+    struct ashlar_source *source = NULL;
+
+    ck_assert_msg(source_open_plugin(&wrap_plugin, "wrap", options, &source) ==
+                      ASHLAR_OK,
+                  "%s", ashlar_last_error_message());
+    return source;
+}
+
+struct wrap *wrap_of(const struct ashlar_source *source)
+{
+    return source->state;
+}
+
+void wrap_arm(struct ashlar_source *source, struct wrap_fault fault)
+{
+    struct wrap *wrap = wrap_of(source);
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    wrap->fault = fault;
+    wrap->counted = 0;
+    wrap->failures = 0;
+    (void)pthread_mutex_unlock(&wrap->lock);
+}
+
+uint64_t wrap_lift(struct ashlar_source *source)
+{
+    struct wrap *wrap = wrap_of(source);
+    uint64_t failures;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    failures = wrap->failures;
+    wrap->fault = (struct wrap_fault){.at = 0};
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return failures;
+}
+
+uint64_t wrap_calls(struct ashlar_source *source)
+{
+    struct wrap *wrap = wrap_of(source);
+    uint64_t calls = 0;
+    unsigned op;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    for (op = 0; op < WRAP_OPS; op++)
+        calls += wrap->calls[op];
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return calls;
+}
+
+struct model wrap_model(struct ashlar_source *source)
+{
+    struct wrap *wrap = wrap_of(source);
+    struct model copy;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    copy = model_copy(&wrap->model);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    return copy;
+}
+
+void wrap_close(struct ashlar_source *source)
+{
+    struct wrap *wrap = wrap_of(source);
+    struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
+
+    ck_assert_msg(wrap->model.wrong[0] == '\0', "%s", wrap->model.wrong);
+    ck_assert(model_is_empty(&wrap->model));
+    ck_assert_int_eq(ashlar_vm_query(&wrap->inner, &account), ASHLAR_OK);
+    ck_assert_uint_eq(account.reserved_bytes + account.chunks +
+                          account.chunk_bytes + account.mappings +
+                          account.fences + account.files,
+                      0);
+    ck_assert_msg(ashlar_source_close(source) == ASHLAR_OK, "%s",
+                  ashlar_last_error_message());
+}
