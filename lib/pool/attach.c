@@ -60,16 +60,32 @@ static void unlink_cache(struct ashlar_pool *pool, struct cache *cache)
     pool->granted -= cache->limit;
 }
 
-/* The promise counts caches in: grow for this one, as far as it goes. */
-static void grow_for_promise(struct ashlar_pool *pool, uint64_t promised,
-                             uint64_t target)
+/* With the lock held: single slots that a promise asks for with one cache more. */
+static uint64_t target_with(const struct ashlar_pool *pool, uint32_t limit)
 {
+    return pool->promised == 0 ? 0 : pool->promised + pool->granted + limit;
+}
+
+/*
+ * The promise counts caches in: grow for this one, as far as it goes. With the
+ * lock held, which is given up meanwhile; others may attach in that time.
+ */
+static void grow_for_promise(struct ashlar_pool *pool, uint32_t limit)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t target = target_with(pool, limit);
     struct error before;
 
-    if (promised == 0)
+    if (pool->singles >= target)
         return;
     error_copy(&before);
-    if (grow_singles_to(pool, target) != ASHLAR_OK)
+    while (status == ASHLAR_OK && pool->singles < target) {
+        pool_unlock(pool);
+        status = grow_singles_to(pool, target);
+        pool_lock(pool);
+        target = target_with(pool, limit);
+    }
+    if (status != ASHLAR_OK)
         error_restore(&before);
 }
 
@@ -77,21 +93,17 @@ struct cache *attach_cache(struct ashlar_pool *pool, uint32_t wanted,
                            struct thread *owner)
 {
     struct cache *cache;
-    uint64_t promised;
-    uint64_t target;
 
     pool_lock(pool);
     wanted = fair_limit(pool, wanted);
-    promised = pool->promised;
-    target = promised + pool->granted + wanted;
     pool_unlock(pool);
     cache = cache_create(pool, wanted);
     if (cache == NULL)
         return NULL;
     cache->owner = owner;
-    grow_for_promise(pool, promised, target);
     pool_lock(pool);
-    cache->limit = promised_limit(pool, wanted);
+    grow_for_promise(pool, wanted);
+    cache->limit = promised_limit(pool, fair_limit(pool, wanted));
     link_cache(pool, cache);
     pool_unlock(pool);
     return cache;
