@@ -213,14 +213,35 @@ enum ashlar_status grow_singles_to(struct ashlar_pool *pool, uint64_t target)
     return status;
 }
 
+/*
+ * With both locks held: the longest run that can be had where one of `length`
+ * cannot; longer ones that are promised are none to cut it from.
+ */
+static uint64_t longest_run(struct ashlar_pool *pool, uint32_t length,
+                            uint64_t room)
+{
+    uint64_t longest = max_u64(runs_join(pool), room);
+    const struct slab *slab;
+    uint32_t i;
+
+    for (i = 0; i < pool->runs.bin_count; i++)
+        if (pool->runs.bins[i].free != 0 && pool->runs.bins[i].length < length)
+            longest = max_u64(longest, pool->runs.bins[i].length);
+    for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
+        slab = pool->map->order[i];
+        if (may_turn(pool, slab, 1))
+            longest = max_u64(longest, slab->count);
+    }
+    return longest;
+}
+
 /* With both locks held: why runs cannot be had at max_slots. */
 static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
                                  uint64_t missing)
 {
     uint64_t room = pool->max_slots - pool_capacity(pool);
-    uint64_t left = room + pool->store.free + pool->runs.slots -
-                    pool->runs.live_slots;
-    uint64_t longest = max_u64(runs_join(pool), room);
+    uint64_t left =
+        room + pool->store.free + pool->runs.slots - pool->runs.live_slots;
 
     if (left < missing)
         return error_set(ASHLAR_ERR_LIMIT,
@@ -235,7 +256,7 @@ static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
                      "%lu; the longest run that can be had is %lu",
                      pool->name, (unsigned long)left,
                      (unsigned long)pool->max_slots, (unsigned long)length,
-                     (unsigned long)longest);
+                     (unsigned long)longest_run(pool, length, room));
 }
 
 /* With both locks held: runs of a length that need no growth. */
