@@ -39,8 +39,12 @@ bool stress_goes_on(void);
  * no caches and everything is slow. */
 bool stress_is_watched(void);
 
-/* Whether ThreadSanitizer does. */
+/* Which sanitizer this program was built with. */
+bool stress_is_asan(void);
 bool stress_is_tsan(void);
+
+/* Bytes of memory that the process has in its pages now. */
+size_t stress_resident(void);
 
 /* --- luck ----------------------------------------------------------------- */
 
