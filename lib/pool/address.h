@@ -13,15 +13,18 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 typedef uint64_t address_pair __attribute__((vector_size(16)));
+
+/** The same where pointers lie: at a multiple of 8 only, and seen as numbers. */
+typedef uint64_t address_pair_stored
+    __attribute__((vector_size(16), aligned(8), may_alias));
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "addresses have 64 bits");
 
 /** Eight addresses of a row, the next ones to come. */
 struct address_row {
-    address_pair pairs[4];
+    address_pair a, b, c, d;
     address_pair step;
 };
 
@@ -31,34 +34,43 @@ static inline struct address_row address_row_from(const char *first,
     const address_pair two = {2 * stride, 2 * stride};
     struct address_row row;
 
-    row.pairs[0] =
-        (address_pair){(uintptr_t)first, (uintptr_t)first + stride};
-    row.pairs[1] = row.pairs[0] + two;
-    row.pairs[2] = row.pairs[1] + two;
-    row.pairs[3] = row.pairs[2] + two;
+    row.a = (address_pair){(uintptr_t)first, (uintptr_t)first + stride};
+    row.b = row.a + two;
+    row.c = row.b + two;
+    row.d = row.c + two;
     row.step = two * 4;
     return row;
 }
 
 static inline void address_row_advance(struct address_row *row)
 {
-    row->pairs[0] += row->step;
-    row->pairs[1] += row->step;
-    row->pairs[2] += row->step;
-    row->pairs[3] += row->step;
+    row->a += row->step;
+    row->b += row->step;
+    row->c += row->step;
+    row->d += row->step;
 }
 
 /** What of eight addresses is not as in the row: 0 when all are. */
 static inline uint64_t address_row_differs(const struct address_row *row,
                                            void *const *slots)
 {
-    address_pair found[4];
+    const address_pair_stored *found = (const address_pair_stored *)slots;
     address_pair differs;
 
-    memcpy(found, slots, sizeof(found));
-    differs = (found[0] ^ row->pairs[0]) | (found[1] ^ row->pairs[1]) |
-              (found[2] ^ row->pairs[2]) | (found[3] ^ row->pairs[3]);
+    differs = (found[0] ^ row->a) | (found[1] ^ row->b) | (found[2] ^ row->c) |
+              (found[3] ^ row->d);
     return differs[0] | differs[1];
+}
+
+static inline void address_row_write(const struct address_row *row,
+                                     void **slots_out)
+{
+    address_pair_stored *place = (address_pair_stored *)slots_out;
+
+    place[0] = row->a;
+    place[1] = row->b;
+    place[2] = row->c;
+    place[3] = row->d;
 }
 
 /** Write n addresses that are a stride apart. */
@@ -69,7 +81,7 @@ static inline void address_write(void **slots_out, char *first, size_t n,
     size_t i;
 
     for (i = 0; i + 8 <= n; i += 8) {
-        memcpy(slots_out + i, row.pairs, sizeof(row.pairs));
+        address_row_write(&row, slots_out + i);
         address_row_advance(&row);
     }
     for (first += i * stride; i < n; i++, first += stride)

@@ -4,6 +4,8 @@
 
 #include "pool/attach.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -123,39 +125,72 @@ struct cache *attach_self(struct ashlar_pool *pool)
     if (cache == NULL)
         return NULL;
     if (thread_local_set(pool->key, cache) != 0) {
-        life_lock();
         attach_end(cache);
-        life_unlock();
         return NULL;
     }
     return cache;
 }
 
-void attach_end(struct cache *cache)
+/* Racing puts that came to light; told when no lock is held any more. */
+struct finding {
+    uint64_t duplicates;
+    char name[POOL_NAME_BYTES];
+};
+
+/* With the life lock held. */
+static struct finding end_cache(struct cache *cache)
 {
     struct ashlar_pool *pool = cache->pool;
+    struct finding finding = {0, ""};
+    uint64_t before;
 
     if (pool != NULL) {
         pool_lock(pool);
+        before = pool->duplicates;
         cache_empty(cache);
         unlink_cache(pool, cache);
+        finding.duplicates = pool->duplicates - before;
+        if (finding.duplicates != 0)
+            memcpy(finding.name, pool->name, sizeof(finding.name));
         pool_unlock(pool);
     }
     memory_free(cache);
+    return finding;
+}
+
+void attach_end(struct cache *cache)
+{
+    struct finding finding;
+
+    life_lock();
+    finding = end_cache(cache);
+    life_unlock();
+    direct_log_duplicates(finding.name, finding.duplicates);
+}
+
+/* End the cache that the calling thread has under a key, if it has one. */
+static void end_local(struct thread *self, uint32_t key)
+{
+    struct finding finding = {0, ""};
+    struct cache *cache;
+
+    if (thread_local_get(key) == NULL)
+        return;
+    life_lock();
+    thread_lock();
+    cache = self->locals[key];
+    thread_local_clear(self, key);
+    thread_unlock();
+    /* NULL: the pool was destroyed at this moment. */
+    if (cache != NULL)
+        finding = end_cache(cache);
+    life_unlock();
+    direct_log_duplicates(finding.name, finding.duplicates);
 }
 
 void attach_detach_self(struct ashlar_pool *pool)
 {
-    struct cache *cache = thread_local_get(pool->key);
-
-    if (cache == NULL)
-        return;
-    life_lock();
-    thread_lock();
-    thread_local_clear(thread_peek(), pool->key);
-    thread_unlock();
-    attach_end(cache);
-    life_unlock();
+    end_local(thread_peek(), pool->key);
 }
 
 void attach_end_all(struct ashlar_pool *pool)
@@ -196,20 +231,10 @@ uint64_t attach_kept(const struct ashlar_pool *pool)
 
 void attach_thread_exit(struct thread *thread)
 {
-    struct cache *cache;
     uint32_t key;
 
-    life_lock();
-    for (key = 0; key < thread->local_count; key++) {
-        thread_lock();
-        cache = thread->locals[key];
-        if (cache != NULL)
-            thread_local_clear(thread, key);
-        thread_unlock();
-        if (cache != NULL)
-            attach_end(cache);
-    }
-    life_unlock();
+    for (key = 0; key < thread->local_count; key++)
+        end_local(thread, key);
 }
 
 /* What a cache holds goes out of the store again. */

@@ -35,7 +35,7 @@ struct cache *attach_self(struct ashlar_pool *pool);
 struct cache *attach_cache(struct ashlar_pool *pool, uint32_t wanted,
                            struct thread *owner);
 
-/** Give all it keeps back, take it out of the pool, free it. Life lock held. */
+/** Give all it keeps back, take it out of the pool, free it. Without locks. */
 void attach_end(struct cache *cache);
 
 /** Take the calling thread's cache away, if it has one. */

@@ -8,9 +8,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "pool/address.h"
 #include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
+#include "pool/state.h"
 #include "pool/watch.h"
 
 struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
@@ -434,23 +436,34 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
         }
         give_oldest(cache, cache->limit / 2);
     }
-    push_batch(cache, batch, n);
+    if (batch->count == 1)
+        push(cache, &batch->extents[0]);
+    else
+        push_batch(cache, batch, n);
 }
 
 /*
- * The usual batch: neighbours in the window's slab, all live. False: it is
- * another, and nothing was done.
+ * The usual batch: the window's left neighbours, in order, which is how they
+ * were got. False: it is another, and nothing was done.
  */
-static bool put_neighbours(struct ashlar_pool *pool, struct cache *cache,
-                           void *const *slots, size_t n)
+static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
 {
-    struct extent extent;
+    struct ashlar_cache *window = &cache->window;
+    size_t stride = window->stride;
+    uint32_t front;
 
-    if (cache->slab == NULL || pool->watched ||
-        direct_read(pool, cache->slab, slots, n, &extent) != n ||
-        !direct_make_free(&extent))
+    if (n > window->begin - window->floor)
         return false;
-    keep_or_give(cache, &extent);
+    front = window->begin - (uint32_t)n;
+    if ((char *)slots[0] != window->base + front * stride ||
+        (n > 1 && address_count(slots, n, stride) != n))
+        return false;
+    if (window->state != NULL) {
+        if (state_count_live(window->state + front, n) != n)
+            return false;
+        state_fill(window->state + front, n, SLOT_FREE);
+    }
+    set_begin(cache, front);
     return true;
 }
 
@@ -466,7 +479,7 @@ enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
     if (ASHLAR_UNLIKELY(slots == NULL))
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots is NULL, but n is %zu", n));
-    if (ASHLAR_LIKELY(cache != NULL) && put_neighbours(pool, cache, slots, n))
+    if (ASHLAR_LIKELY(cache != NULL) && put_before_window(cache, slots, n))
         return ASHLAR_OK;
     accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
                              &batch);

@@ -55,9 +55,7 @@ enum ashlar_status ashlar_cache_close(struct ashlar_cache *cache)
     if (cache == NULL)
         return error_set(ASHLAR_ERR_INVALID,
                          "ashlar_cache_close() was given NULL for cache");
-    life_lock();
     attach_end(cache_of(cache));
-    life_unlock();
     return ASHLAR_OK;
 }
 

@@ -214,13 +214,13 @@ size_t direct_accept(struct ashlar_pool *pool, struct slab *hint,
     return n;
 }
 
-static void log_duplicates(const struct ashlar_pool *pool, uint64_t count)
+void direct_log_duplicates(const char *name, uint64_t count)
 {
     if (count != 0)
         log_line(ASHLAR_LOG_ERROR,
                  "pool \"%s\": %lu slot(s) were put twice by puts that raced; "
                  "the second puts were dropped",
-                 pool->name, (unsigned long)count);
+                 name, (unsigned long)count);
 }
 
 void direct_give(struct ashlar_pool *pool, const struct extent *extents,
@@ -231,7 +231,7 @@ void direct_give(struct ashlar_pool *pool, const struct extent *extents,
     pool_lock(pool);
     duplicates = store_give(pool, extents, count);
     pool_unlock(pool);
-    log_duplicates(pool, duplicates);
+    direct_log_duplicates(pool->name, duplicates);
 }
 
 /* Give accepted pointers by reading them again; returns how many were. */
@@ -248,7 +248,7 @@ static size_t give_some(struct reader *reader, void *const *slots, size_t n)
         duplicates += store_give(reader->pool, &extent, 1);
     }
     pool_unlock(reader->pool);
-    log_duplicates(reader->pool, duplicates);
+    direct_log_duplicates(reader->pool->name, duplicates);
     return i;
 }
 

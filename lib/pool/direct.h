@@ -70,6 +70,12 @@ size_t direct_accept(struct ashlar_pool *pool, struct slab *hint,
 void direct_give(struct ashlar_pool *pool, const struct extent *extents,
                  uint32_t count);
 
+/**
+ * Say that racing puts put slots of a pool twice; nothing when count is 0.
+ * Without any lock.
+ */
+void direct_log_duplicates(const char *name, uint64_t count);
+
 /** Give an accepted batch to the store. */
 void direct_give_batch(struct ashlar_pool *pool, void *const *slots, size_t n,
                        const struct batch *batch);

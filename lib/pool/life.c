@@ -307,8 +307,11 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
 /* With both locks held: slots that are with callers. */
 static uint64_t live_slots(const struct ashlar_pool *pool)
 {
-    return pool->singles - pool->store.free - attach_kept(pool) +
-           pool->runs.live_slots;
+    uint64_t out = pool->singles - pool->store.free;
+    uint64_t kept = attach_kept(pool);
+
+    /* Racing puts may have given a slot to two caches. */
+    return (out > kept ? out - kept : 0) + pool->runs.live_slots;
 }
 
 /* Take a pool out of the world, unless it is busy. */

@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "pool/attach.h"
 #include "pool/cache.h"
+#include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
 
@@ -193,10 +194,14 @@ static size_t trim_runs(struct ashlar_pool *pool, struct slab *slab)
     return bytes;
 }
 
-/* With the lock held: promises end, and free neighbours grow together. */
-static void drop_promises(struct ashlar_pool *pool)
+/*
+ * With the lock held: promises end, and free neighbours grow together. Returns
+ * the slots that racing puts had put twice.
+ */
+static uint64_t drop_promises(struct ashlar_pool *pool)
 {
     struct cache *own = thread_local_get(pool->key);
+    uint64_t before = pool->duplicates;
     uint32_t i;
 
     if (own != NULL)
@@ -205,6 +210,7 @@ static void drop_promises(struct ashlar_pool *pool)
     for (i = 0; i < pool->runs.bin_count; i++)
         pool->runs.bins[i].keep = 0;
     (void)runs_join(pool);
+    return pool->duplicates - before;
 }
 
 enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
@@ -212,14 +218,16 @@ enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
     enum ashlar_status status = pool_check(pool, "ashlar_pool_trim()");
     struct slab_map *map;
     struct slab *slab;
+    uint64_t duplicates;
     size_t bytes = 0;
     uint32_t i;
 
     if (status != ASHLAR_OK)
         return status;
     pool_lock(pool);
-    drop_promises(pool);
+    duplicates = drop_promises(pool);
     pool_unlock(pool);
+    direct_log_duplicates(pool->name, duplicates);
     map = pool_map(pool);
     for (i = 0; map != NULL && i < map->count; i++) {
         /* One slab at a time, so that others come in between. */
