@@ -178,7 +178,7 @@ static void end_local(struct thread *self, uint32_t key)
         return;
     life_lock();
     thread_lock();
-    cache = self->locals[key];
+    cache = self->locals->at[key];
     thread_local_clear(self, key);
     thread_unlock();
     /* NULL: the pool was destroyed at this moment. */
@@ -233,7 +233,7 @@ void attach_thread_exit(struct thread *thread)
 {
     uint32_t key;
 
-    for (key = 0; key < thread->local_count; key++)
+    for (key = 0; key < thread->locals->count; key++)
         end_local(thread, key);
 }
 

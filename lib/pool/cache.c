@@ -249,10 +249,35 @@ static void keep_or_give(struct cache *cache, const struct extent *extent)
     push(cache, extent);
 }
 
+/*
+ * The slot behind the window, which is how a consumer gives back what it was
+ * handed in order. False: it is another, and nothing was done.
+ */
+static bool put_behind_window(struct cache *cache, const void *slot)
+{
+    struct ashlar_cache *window = &cache->window;
+    uint32_t end = window->end;
+
+    if (window->begin == end || cache_kept(cache) >= cache->limit ||
+        (const char *)slot != window->base + end * window->stride ||
+        end == cache->slab->count)
+        return false;
+    if (window->state != NULL) {
+        if (state_get(window->state + end) != SLOT_LIVE)
+            return false;
+        state_set(window->state + end, SLOT_FREE);
+    }
+    set_end(cache, end + 1);
+    set_floor(cache);
+    return true;
+}
+
 enum ashlar_status cache_put(struct cache *cache, void *slot)
 {
     struct extent extent;
 
+    if (ASHLAR_LIKELY(put_behind_window(cache, slot)))
+        return ASHLAR_OK;
     if (cache->pool == NULL)
         return cache_refuse_orphan("ashlar_cache_put()");
     if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)

@@ -17,8 +17,8 @@
 
 #define TAKE_EXTENTS 32
 
-/* So many stretches are given under one hold of the lock. */
-#define GIVE_STRETCHES 256
+/* So many stretches are read before they are given under one lock. */
+#define GIVE_EXTENTS 256
 
 void direct_hand_out(struct ashlar_pool *pool, const struct extent *extent,
                      void **slots_out)
@@ -237,18 +237,13 @@ void direct_give(struct ashlar_pool *pool, const struct extent *extents,
 /* Give accepted pointers by reading them again; returns how many were. */
 static size_t give_some(struct reader *reader, void *const *slots, size_t n)
 {
-    struct extent extent;
-    uint64_t duplicates = 0;
-    uint32_t stretches = 0;
+    struct extent extents[GIVE_EXTENTS];
+    uint32_t count = 0;
     size_t i;
 
-    pool_lock(reader->pool);
-    for (i = 0; i < n && stretches < GIVE_STRETCHES; stretches++) {
-        i += reader_next(reader, slots + i, n - i, &extent);
-        duplicates += store_give(reader->pool, &extent, 1);
-    }
-    pool_unlock(reader->pool);
-    direct_log_duplicates(reader->pool->name, duplicates);
+    for (i = 0; i < n && count < GIVE_EXTENTS; count++)
+        i += reader_next(reader, slots + i, n - i, &extents[count]);
+    direct_give(reader->pool, extents, count);
     return i;
 }
 
@@ -258,7 +253,8 @@ void direct_give_batch(struct ashlar_pool *pool, void *const *slots, size_t n,
     struct reader reader = reader_of(pool, NULL);
     size_t i = batch->covered;
 
-    direct_give(pool, batch->extents, batch->count);
+    if (batch->count != 0)
+        direct_give(pool, batch->extents, batch->count);
     while (i < n)
         i += give_some(&reader, slots + i, n - i);
 }

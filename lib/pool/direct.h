@@ -22,7 +22,7 @@
 struct ashlar_pool;
 
 /** Entries that a batch of puts is kept as; what is more is read again. */
-#define BATCH_EXTENTS 128
+#define BATCH_EXTENTS 256
 
 /** A batch of pointers that was checked and marked free. */
 struct batch {

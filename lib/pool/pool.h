@@ -155,10 +155,11 @@ static inline struct run_bin *runs_bin(struct ashlar_pool *pool,
                                        uint32_t length)
 {
     const struct runs *runs = &pool->runs;
+    uint32_t hint = runs->hints[length % RUNS_HINTS];
 
-    if (ASHLAR_LIKELY(runs->last < runs->bin_count &&
-                      runs->bins[runs->last].length == length))
-        return &runs->bins[runs->last];
+    if (ASHLAR_LIKELY(hint < runs->bin_count &&
+                      runs->bins[hint].length == length))
+        return &runs->bins[hint];
     return runs_bin_search(pool, length);
 }
 

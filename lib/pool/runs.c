@@ -102,7 +102,7 @@ struct run_bin *runs_bin_search(struct ashlar_pool *pool, uint32_t length)
     if (!bin_is(runs, position, length) &&
         bin_insert(runs, position, length) == NULL)
         return NULL;
-    runs->last = position;
+    runs->hints[length % RUNS_HINTS] = position;
     return &runs->bins[position];
 }
 
