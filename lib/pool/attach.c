@@ -208,11 +208,8 @@ void attach_end_all(struct ashlar_pool *pool)
             continue;
         }
         cache->pool = NULL;
-        cache->slab = NULL;
-        cache->depth = 0;
-        cache->spilled = 0;
         cache->limit = 0;
-        cache->window = (struct ashlar_cache){.stride = cache->window.stride};
+        cache_reset(cache);
     }
     pool->caches = NULL;
     pool->cache_count = 0;
@@ -237,81 +234,83 @@ void attach_thread_exit(struct thread *thread)
         end_local(thread, key);
 }
 
-/* What a cache holds goes out of the store again. */
-static void forget_kept(struct ashlar_pool *pool, const struct cache *cache)
+/* --- in a child of fork(2) ------------------------------------------------ */
+
+/* Slots w * 64 on that are not live, as bits. */
+static uint64_t dead_bits(const struct slab *slab, uint32_t w)
 {
-    struct extent window = {cache->slab, cache->window.begin,
-                            cache->window.end};
+    const unsigned char *state = slab->state + (size_t)w * 64;
+    uint32_t n = slab->count - w * 64;
+    uint64_t live = 0;
     uint32_t i;
 
-    for (i = 0; i < cache->depth; i++)
-        store_forget(pool, &cache->stack[i]);
-    if (window.slab != NULL && window.begin < window.end)
-        store_forget(pool, &window);
+    n = n < 64 ? n : 64;
+    for (i = 0; i < n; i += 8)
+        live |= state_bits(state_get_word(state + i)) << i;
+    return ~live & UINT64_MAX >> (64 - n);
 }
 
 /*
- * Everything that is not live is free. A dead thread's cache may have been
- * caught in the middle of a step; the states tell what is live all the same.
+ * Everything that is not live is free. A dead thread may have been caught in
+ * the middle of a call; the states tell what is live all the same.
  */
-static void free_what_is_not_live(struct ashlar_pool *pool)
+static void free_what_is_not_live(struct ashlar_pool *pool, struct slab *slab)
 {
-    struct extent one;
-    struct slab *slab;
-    uint32_t i;
+    struct extent extent = {slab, 0, 0};
+    uint64_t bits;
+    uint32_t w;
 
-    for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
-        slab = pool->map->order[i];
-        if (slab->kind != SLAB_SINGLES)
-            continue;
-        for (one.slab = slab, one.begin = 0; one.begin < slab->count;
-             one.begin++) {
-            one.end = one.begin + 1;
-            if (state_get(&slab->state[one.begin]) != SLOT_LIVE &&
-                (slab->free[one.begin / 64] >> one.begin % 64 & 1) == 0)
-                (void)store_give(pool, &one, 1);
+    for (w = 0; w < slab->words; w++) {
+        bits = dead_bits(slab, w) & ~slab->free[w];
+        while (bits != 0) {
+            extent.begin = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            extent.end = extent.begin + 1;
+            bits &= bits - 1;
+            (void)store_give(pool, &extent, 1);
         }
     }
 }
 
-/* An unchecked pool has no states: take what the dead caches say they held. */
-static void give_sound(struct ashlar_pool *pool, const struct extent *extent)
-{
-    if (extent->slab != NULL && extent->begin < extent->end &&
-        extent->end <= extent->slab->count)
-        (void)store_give(pool, extent, 1);
-}
-
+/* An unchecked pool has no states: what a cache says it keeps is free. */
 static void give_kept(struct ashlar_pool *pool, const struct cache *cache)
 {
     struct extent window = {cache->slab, cache->window.begin,
                             cache->window.end};
-    uint32_t i;
 
-    for (i = 0; i < cache->depth; i++)
-        give_sound(pool, &cache->stack[i]);
-    give_sound(pool, &window);
+    (void)store_give(pool, cache->stack, cache->depth);
+    if (window.begin < window.end)
+        (void)store_give(pool, &window, 1);
+}
+
+/* A caller's cache may have been in use by a thread that is no more. */
+static void take_caches_back(struct ashlar_pool *pool)
+{
+    struct cache *cache;
+    struct cache *next;
+
+    for (cache = pool->caches; cache != NULL; cache = next) {
+        next = cache->next;
+        if (!pool->checked)
+            give_kept(pool, cache);
+        cache_reset(cache);
+        if (cache->owner != NULL && cache->owner->foreign) {
+            unlink_cache(pool, cache);
+            memory_free(cache);
+        }
+    }
 }
 
 void attach_recover(struct ashlar_pool *pool)
 {
-    struct cache *cache;
-    struct cache *next;
+    struct slab_map *map = pool->map;
     uint64_t duplicates = pool->duplicates;
+    uint64_t gives = pool->gives;
+    uint32_t i;
 
-    if (pool->checked)
-        free_what_is_not_live(pool);
-    for (cache = pool->caches; cache != NULL; cache = next) {
-        next = cache->next;
-        if (cache->owner == NULL || !cache->owner->foreign) {
-            if (pool->checked)
-                forget_kept(pool, cache);
-            continue;
-        }
-        if (!pool->checked)
-            give_kept(pool, cache);
-        unlink_cache(pool, cache);
-        memory_free(cache);
-    }
+    take_caches_back(pool);
+    for (i = 0; pool->checked && map != NULL && i < map->count; i++)
+        if (map->order[i]->kind == SLAB_SINGLES)
+            free_what_is_not_live(pool, map->order[i]);
     pool->duplicates = duplicates;
+    pool->gives = gives;
 }

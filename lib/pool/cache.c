@@ -63,12 +63,25 @@ static void set_floor(struct cache *cache)
     cache->window.floor = begin > spare ? begin - (uint32_t)spare : 0;
 }
 
+/*
+ * A fork may come between any two stores of another thread, and the child of it
+ * believes what a cache of an unchecked pool says. So that it never says more
+ * than it keeps, the order of some stores matters.
+ */
+static void order_for_fork(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 static void set_window(struct cache *cache, const struct extent *extent)
 {
+    set_end(cache, 0);
+    order_for_fork();
     cache->slab = extent->slab;
     cache->window.base = extent->slab->base;
     cache->window.state = extent->slab->state;
     set_begin(cache, extent->begin);
+    order_for_fork();
     set_end(cache, extent->end);
     set_floor(cache);
 }
@@ -78,6 +91,7 @@ static void pop_window(struct cache *cache)
 {
     const struct extent *top = &cache->stack[--cache->depth];
 
+    order_for_fork();
     set_spilled(cache, cache->spilled - (top->end - top->begin));
     set_window(cache, top);
 }
@@ -96,8 +110,10 @@ static void push(struct cache *cache, const struct extent *extent)
     } else if (extent->slab == cache->slab && extent->begin == window->end) {
         set_end(cache, extent->end);
     } else {
-        cache->stack[cache->depth++] =
+        cache->stack[cache->depth] =
             (struct extent){cache->slab, window->begin, window->end};
+        order_for_fork();
+        cache->depth++;
         set_spilled(cache, cache->spilled + window->end - window->begin);
         set_window(cache, extent);
         return;
@@ -107,12 +123,15 @@ static void push(struct cache *cache, const struct extent *extent)
 
 /*
  * Give `amount` slots or some more to the store: the oldest stretches, and
- * then the window's far end.
+ * then the window's far end. All of it under the lock, so that a fork finds
+ * each slot in one place.
  */
 static void give_oldest(struct cache *cache, uint64_t amount)
 {
-    struct ashlar_cache *window = &cache->window;
+    const struct ashlar_cache *window = &cache->window;
     struct extent cut = {cache->slab, window->end, window->end};
+    struct ashlar_pool *pool = cache->pool;
+    uint64_t duplicates = 0;
     uint64_t given = 0;
     uint32_t count = 0;
 
@@ -120,21 +139,23 @@ static void give_oldest(struct cache *cache, uint64_t amount)
         given += cache->stack[count].end - cache->stack[count].begin;
         count++;
     }
-    set_spilled(cache, cache->spilled - given);
-    if (given < amount) {
+    if (given < amount)
         cut.begin = amount - given < window->end - window->begin
                         ? window->end - (uint32_t)(amount - given)
                         : window->begin;
-        set_end(cache, cut.begin);
-    }
+    pool_lock(pool);
     if (count != 0)
-        direct_give(cache->pool, cache->stack, count);
-    if (cut.begin != cut.end)
-        direct_give(cache->pool, &cut, 1);
+        duplicates += store_give(pool, cache->stack, count);
     cache->depth -= count;
     memmove(cache->stack, cache->stack + count,
             cache->depth * sizeof(*cache->stack));
+    set_spilled(cache, cache->spilled - given);
+    if (cut.begin != cut.end)
+        duplicates += store_give(pool, &cut, 1);
+    set_end(cache, cut.begin);
+    pool_unlock(pool);
     set_floor(cache);
+    direct_log_duplicates(pool->name, duplicates);
 }
 
 void cache_empty(struct cache *cache)
@@ -148,6 +169,14 @@ void cache_empty(struct cache *cache)
     set_spilled(cache, 0);
     set_end(cache, rest.begin);
     set_floor(cache);
+}
+
+void cache_reset(struct cache *cache)
+{
+    cache->slab = NULL;
+    cache->depth = 0;
+    cache->spilled = 0;
+    cache->window = (struct ashlar_cache){.stride = cache->window.stride};
 }
 
 void cache_lower(struct cache *cache, uint32_t limit)
@@ -433,13 +462,15 @@ static void push_batch(struct cache *cache, const struct batch *batch, size_t n)
 {
     struct ashlar_cache *window = &cache->window;
     uint32_t last = batch->count - 1;
+    uint32_t depth = cache->depth;
 
     if (window->begin != window->end)
-        cache->stack[cache->depth++] =
+        cache->stack[depth++] =
             (struct extent){cache->slab, window->begin, window->end};
-    memcpy(cache->stack + cache->depth, batch->extents,
+    memcpy(cache->stack + depth, batch->extents,
            last * sizeof(*batch->extents));
-    cache->depth += last;
+    order_for_fork();
+    cache->depth = depth + last;
     set_spilled(cache, cache_kept(cache) + n -
                            (batch->extents[last].end -
                             batch->extents[last].begin));

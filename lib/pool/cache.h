@@ -66,6 +66,9 @@ uint64_t cache_kept(const struct cache *cache);
 /** Give everything to the store; the pool's lock is held. */
 void cache_empty(struct cache *cache);
 
+/** Keep nothing any more, and give nothing: where it goes is known. */
+void cache_reset(struct cache *cache);
+
 /** Keep less from now on. Takes the pool's lock. */
 void cache_lower(struct cache *cache, uint32_t limit);
 

@@ -29,8 +29,6 @@
 #define RECORDS_KEPT 1024u
 #define KNOWN_FLAGS  (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
 
-unsigned life_fork_epoch;
-
 static struct lock list_lock = LOCK_INIT;
 static struct ashlar_pool *first;
 static struct ashlar_pool *last;
@@ -38,7 +36,7 @@ static struct ashlar_pool *dead_first;
 static struct ashlar_pool *dead_last;
 static uint32_t dead_count;
 static uint32_t next_key;
-static bool started;
+static bool started; /* atomic */
 
 void life_lock(void)
 {
@@ -72,9 +70,16 @@ static void after_fork(void)
     life_unlock();
 }
 
+/*
+ * While there is one thread only: nobody can be inside a call. Costs some
+ * nanoseconds for 64 slots, which is little beside a fork of their pages.
+ */
 static void after_fork_in_child(void)
 {
-    life_fork_epoch++;
+    struct ashlar_pool *pool;
+
+    for (pool = first; pool != NULL; pool = pool->next)
+        attach_recover(pool);
     after_fork();
 }
 
@@ -83,13 +88,16 @@ int life_start(void)
     static struct lock start_lock = LOCK_INIT;
     int result = 0;
 
+    /* Not under the lock: a fork may leave that one taken for ever. */
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
+        return 0;
     lock_take(&start_lock);
     if (!started) {
         je_start();
         thread_set_exit_hook(attach_thread_exit);
         result = thread_set_fork_part(THREAD_FORK_POOL, before_fork, after_fork,
                                       after_fork_in_child);
-        started = result == 0;
+        __atomic_store_n(&started, result == 0, __ATOMIC_RELEASE);
     }
     lock_give(&start_lock);
     return result;
@@ -242,7 +250,6 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     pool->plan.geometry = geometry_of(stride);
     pool->plan.checked = pool->checked;
     pool->plan.huge = (options->flags & ASHLAR_POOL_HUGE_PAGES) != 0;
-    pool->fork_epoch = life_fork_epoch;
     lock_init(&pool->grow);
     lock_init(&pool->lock);
     copy_name(pool, options->name);

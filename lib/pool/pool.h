@@ -76,7 +76,6 @@ struct ashlar_pool {
     uint64_t promised; /* reserve(): so many may be live at once */
     uint64_t granted;  /* sum of the caches' limits */
     uint32_t cache_count;
-    unsigned fork_epoch; /* when caches of dead threads were last taken back */
     struct cache *caches;
     uint64_t takes;
     uint64_t gives;
@@ -128,21 +127,10 @@ static inline void pool_note_peak(struct ashlar_pool *pool)
         pool->peak = out;
 }
 
-/** How often this process has been forked off; pools compare with it. */
-extern unsigned life_fork_epoch;
-
-/** What pool_lock() does for the first time in a child of fork(2). */
-void pool_recover(struct ashlar_pool *pool);
-
-/**
- * Take the pool's lock; in a child of fork(2), for the first time, take back
- * what the caches of the parent's other threads held.
- */
+/** Take and give back the pool's lock. */
 static inline void pool_lock(struct ashlar_pool *pool)
 {
     lock_take(&pool->lock);
-    if (ASHLAR_UNLIKELY(pool->fork_epoch != life_fork_epoch))
-        pool_recover(pool);
 }
 
 static inline void pool_unlock(struct ashlar_pool *pool)

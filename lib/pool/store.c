@@ -214,12 +214,3 @@ uint64_t store_give(struct ashlar_pool *pool, const struct extent *extents,
     pool->duplicates += duplicates;
     return duplicates;
 }
-
-void store_forget(struct ashlar_pool *pool, const struct extent *extent)
-{
-    uint32_t set = bits_set(extent->slab, extent->begin, extent->end);
-
-    bits_clear(extent->slab, extent->begin, extent->end);
-    extent->slab->free_slots -= set;
-    pool->store.free -= set;
-}
