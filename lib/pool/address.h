@@ -5,8 +5,9 @@
  * Rows of addresses a stride apart: written, and recognised.
  *
  * Two addresses to a register, four registers to a step: what every 64-bit
- * machine has, and written out, since compilers do not unroll it at -O2. A bulk
- * of 256 spends most of its time here.
+ * machine has, and written out, since compilers do not unroll it at -O2. Long
+ * rows go through wider registers where the machine has them. A bulk of 256
+ * spends most of its time here.
  */
 #ifndef ASHLAR_POOL_ADDRESS_H
 #define ASHLAR_POOL_ADDRESS_H
@@ -88,18 +89,57 @@ static inline void address_write(void **slots_out, char *first, size_t n,
         slots_out[i] = first;
 }
 
+/** address_count(), when the first i are known to be as they should. */
+static inline size_t address_count_on(void *const *slots, size_t i, size_t n,
+                                      size_t stride)
+{
+    char *expected = (char *)slots[0] + i * stride;
+
+    for (; i < n && slots[i] == expected; i++)
+        expected += stride;
+    return i;
+}
+
 /** How many addresses, from the first on, are a stride apart; n is 1 or more. */
 static inline size_t address_count(void *const *slots, size_t n, size_t stride)
 {
-    char *expected = slots[0];
-    struct address_row row = address_row_from(expected, stride);
+    struct address_row row = address_row_from(slots[0], stride);
     size_t i;
 
     for (i = 0; i + 8 <= n && address_row_differs(&row, slots + i) == 0; i += 8)
         address_row_advance(&row);
-    for (expected += i * stride; i < n && slots[i] == expected; i++)
-        expected += stride;
-    return i;
+    return address_count_on(slots, i, n, stride);
+}
+
+/** The same for long rows, by the widest registers that this machine has. */
+struct address_rows {
+    void (*write)(void **slots_out, char *first, size_t n, size_t stride);
+    size_t (*count)(void *const *slots, size_t n, size_t stride);
+};
+
+/** Written once, by address_choose(), before the first pool. */
+extern struct address_rows address_rows;
+
+void address_choose(void);
+
+/** From so many on a row is worth a call. */
+#define ADDRESS_LONG 64
+
+static inline void address_write_row(void **slots_out, char *first, size_t n,
+                                     size_t stride)
+{
+    if (n < ADDRESS_LONG)
+        address_write(slots_out, first, n, stride);
+    else
+        address_rows.write(slots_out, first, n, stride);
+}
+
+static inline size_t address_count_row(void *const *slots, size_t n,
+                                       size_t stride)
+{
+    if (n < ADDRESS_LONG)
+        return address_count(slots, n, stride);
+    return address_rows.count(slots, n, stride);
 }
 
 #endif

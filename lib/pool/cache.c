@@ -346,25 +346,27 @@ static void drain_window(struct cache *cache, void **slots_out, size_t n)
 static size_t drain(struct cache *cache, void **slots_out, size_t n)
 {
     size_t got = cache->window.end - cache->window.begin;
-    uint64_t spilled = cache->spilled;
+    size_t stride = cache->window.stride;
     uint32_t depth = cache->depth;
     const struct extent *top;
+    size_t before;
 
     if (got > n)
         got = n;
     if (got != 0)
         drain_window(cache, slots_out, got);
-    while (got < n && depth != 0) {
+    for (before = got; got < n && depth != 0; depth--) {
         top = &cache->stack[depth - 1];
         if (top->end - top->begin > n - got)
             break;
-        direct_hand_out(cache->pool, top, slots_out + got);
+        if (top->end - top->begin == 1)
+            slots_out[got] = slab_hand_out(top->slab, stride, top->begin);
+        else
+            direct_hand_out(cache->pool, top, slots_out + got);
         got += top->end - top->begin;
-        spilled -= top->end - top->begin;
-        depth--;
     }
     cache->depth = depth;
-    set_spilled(cache, spilled);
+    set_spilled(cache, cache->spilled - (got - before));
     if (got < n && depth != 0) {
         pop_window(cache);
         drain_window(cache, slots_out + got, n - got);
@@ -512,7 +514,7 @@ static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
         return false;
     front = window->begin - (uint32_t)n;
     if ((char *)slots[0] != window->base + front * stride ||
-        (n > 1 && address_count(slots, n, stride) != n))
+        (n > 1 && address_count_row(slots, n, stride) != n))
         return false;
     if (window->state != NULL) {
         if (state_count_live(window->state + front, n) != n)

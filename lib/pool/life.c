@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/thread.h"
+#include "pool/address.h"
 #include "pool/attach.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
@@ -94,6 +95,7 @@ int life_start(void)
     lock_take(&start_lock);
     if (!started) {
         je_start();
+        address_choose();
         thread_set_exit_hook(attach_thread_exit);
         result = thread_set_fork_part(THREAD_FORK_POOL, before_fork, after_fork,
                                       after_fork_in_child);

@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "pool/geometry.h"
+#include "pool/state.h"
 #include "source/source.h"
 
 enum slab_kind { SLAB_SINGLES = 0, SLAB_RUNS = 1 };
@@ -132,6 +133,15 @@ static inline char *slab_slot(const struct slab *slab, size_t stride,
                               uint32_t index)
 {
     return slab->base + (size_t)index * stride;
+}
+
+/** Mark one slot live; returns its address. */
+static inline char *slab_hand_out(const struct slab *slab, size_t stride,
+                                  uint32_t index)
+{
+    if (slab->state != NULL)
+        state_set(slab->state + index, SLOT_LIVE);
+    return slab_slot(slab, stride, index);
 }
 
 static inline enum slab_kind slab_kind_of(const struct slab *slab)
