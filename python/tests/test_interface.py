@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The ashlar authors
-"""The stubs, the README and the package say the same."""
+"""The stubs, the manual and the package say the same."""
 
 import ast
+import ctypes
 import inspect
 import pathlib
+import re
+import types
 
 import pytest
 
@@ -89,3 +92,30 @@ def test_everything_public_is_in_all():
             assert hasattr(module, name)
     public = {name for name in vars(_core) if not name.startswith("_")}
     assert public <= set(ashlar.__all__)
+
+
+MANUAL = pathlib.Path(__file__).parents[2] / "doc" / "python.md"
+
+
+@pytest.mark.skipif(not MANUAL.exists(), reason="the manual is not here")
+def test_the_manuals_code_runs(driver):
+    blocks = re.findall(r"^```python\n(.*?)^```", MANUAL.read_text(),
+                        re.M | re.S)
+    assert len(blocks) >= 4
+    try:
+        import numpy
+    except ImportError:
+        numpy = types.SimpleNamespace(asarray=memoryview)
+    names = {
+        "dtype": driver.CUtensorMapDataType(9),
+        "pointer": 0x7F0000000000,
+        "f": None, "grid": (1, 1, 1), "block": (32, 1, 1), "stream": 0,
+        "n": 17, "c_int": ctypes.c_int, "device": 0x7F0000000000,
+        "arguments": lambda i: (9, 1, 4096 * i, [64], [], [32], [1]),
+        "numpy": numpy,
+        "print": lambda residues: residues == {48} or pytest.fail(),
+    }
+    for block in blocks:
+        exec(compile(block, str(MANUAL), "exec"), names)
+    assert [int(one.getPtr()) % 128 for one in names["maps"]] == [0] * 4096
+    assert names["rows"].shape == (1000, 64)

@@ -240,3 +240,21 @@ def cuCtxSetCurrent(ctx):
     global context
     context = ctx
     return (CUresult.CUDA_SUCCESS,)
+
+
+def cuMemcpyHtoD(dstDevice, srcHost, ByteCount):
+    ctypes.string_at(int(srcHost), ByteCount)
+    return (CUresult.CUDA_SUCCESS,)
+
+
+def cuLaunchKernel(
+    f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+    sharedMemBytes, hStream, kernelParams, extra,
+):
+    values, types = kernelParams
+    for value, kind in zip(values, types, strict=True):
+        if kind is None:
+            ctypes.string_at(value.getPtr(), 1)
+        else:
+            kind(value)
+    return (CUresult.CUDA_SUCCESS,)
