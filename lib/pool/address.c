@@ -55,26 +55,44 @@ static unsigned saved_state(void)
  * registers only where they do not slow the core down: machines that have VBMI2
  * (Ice Lake, Zen 4 and later).
  */
-void address_choose(void)
+static unsigned register_bytes(void)
 {
     unsigned a, b, c, d;
     unsigned saved;
 
     if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & LEAF_1_ECX_OSXSAVE) == 0 ||
         __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0)
-        return;
+        return 16;
     saved = saved_state();
     if ((saved & SAVED_AVX512) == SAVED_AVX512 &&
         (b & LEAF_7_EBX_AVX512F) != 0 && (c & LEAF_7_ECX_VBMI2) != 0)
+        return 64;
+    if ((saved & SAVED_AVX) == SAVED_AVX && (b & LEAF_7_EBX_AVX2) != 0)
+        return 32;
+    return 16;
+}
+
+unsigned address_choose(unsigned most_bytes)
+{
+    unsigned bytes = register_bytes();
+
+    if (bytes > most_bytes)
+        bytes = most_bytes;
+    if (bytes == 64)
         address_rows = (struct address_rows){avx512_write, avx512_count};
-    else if ((saved & SAVED_AVX) == SAVED_AVX && (b & LEAF_7_EBX_AVX2) != 0)
+    else if (bytes == 32)
         address_rows = (struct address_rows){avx2_write, avx2_count};
+    else
+        address_rows = (struct address_rows){narrow_write, narrow_count};
+    return bytes;
 }
 
 #else
 
-void address_choose(void)
+unsigned address_choose(unsigned most_bytes)
 {
+    (void)most_bytes;
+    return 16;
 }
 
 #endif

@@ -117,10 +117,14 @@ struct address_rows {
     size_t (*count)(void *const *slots, size_t n, size_t stride);
 };
 
-/** Written once, by address_choose(), before the first pool. */
+/** Written once, before the first pool. */
 extern struct address_rows address_rows;
 
-void address_choose(void);
+/**
+ * Choose the widest registers that this machine has, up to so many bytes: 16,
+ * 32 or 64. Returns how wide they are.
+ */
+unsigned address_choose(unsigned most_bytes);
 
 /** From so many on a row is worth a call. */
 #define ADDRESS_LONG 64
