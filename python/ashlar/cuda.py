@@ -105,7 +105,7 @@ class _AlignedType(type):
 def _make_aligned(base: Any) -> type:
     new = base.__new__
 
-    class CUtensorMap(base, metaclass=_AlignedType):
+    class CUtensorMap(base, metaclass=_AlignedType):  # type: ignore[misc]
         """A tensor map at a multiple of 128.
 
         CUtensorMap() takes a slot of ashlar.cuda.map_pool(), filled with zeros;

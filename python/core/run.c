@@ -307,6 +307,7 @@ static PyType_Slot run_slots[] = {
     {Py_tp_methods, run_methods},
     {Py_tp_getset, run_members},
     {Py_nb_int, run_int},
+    {Py_tp_iter, PySeqIter_New},
     {Py_sq_length, run_length},
     {Py_sq_item, run_item},
     {Py_bf_getbuffer, run_getbuffer},

@@ -37,7 +37,8 @@ def test_the_package_is_typed():
 def test_stubs_have_every_name_and_no_other(stubs):
     there = {name for name in vars(_core) if not name.startswith("__")}
     assert names_of(stubs.body) == there
-    special = {"__enter__", "__exit__", "__int__", "__len__", "__getitem__"}
+    special = {"__enter__", "__exit__", "__int__", "__len__", "__getitem__",
+               "__iter__"}
     for node in stubs.body:
         if not isinstance(node, ast.ClassDef):
             continue
