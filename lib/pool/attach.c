@@ -168,14 +168,14 @@ void attach_end(struct cache *cache)
     direct_log_duplicates(finding.name, finding.duplicates);
 }
 
-/* End the cache that the calling thread has under a key, if it has one. */
-static void end_local(struct thread *self, uint32_t key)
+/* End the cache that the calling thread has under a key: false, it has none. */
+static bool end_local(struct thread *self, uint32_t key)
 {
     struct finding finding = {0, ""};
     struct cache *cache;
 
     if (thread_local_get(key) == NULL)
-        return;
+        return false;
     life_lock();
     thread_lock();
     cache = self->locals->at[key];
@@ -186,11 +186,12 @@ static void end_local(struct thread *self, uint32_t key)
         finding = end_cache(cache);
     life_unlock();
     direct_log_duplicates(finding.name, finding.duplicates);
+    return true;
 }
 
 void attach_detach_self(struct ashlar_pool *pool)
 {
-    end_local(thread_peek(), pool->key);
+    (void)end_local(thread_peek(), pool->key);
 }
 
 void attach_end_all(struct ashlar_pool *pool)
@@ -226,12 +227,20 @@ uint64_t attach_kept(const struct ashlar_pool *pool)
     return kept;
 }
 
+/*
+ * The end of a cache may have something to log, and the log's function may get
+ * a slot, which attaches the thread again: so until nothing is left.
+ */
 void attach_thread_exit(struct thread *thread)
 {
+    bool again = true;
     uint32_t key;
 
-    for (key = 0; key < thread->locals->count; key++)
-        end_local(thread, key);
+    while (again) {
+        again = false;
+        for (key = 0; key < thread->locals->count; key++)
+            again |= end_local(thread, key);
+    }
 }
 
 /* --- in a child of fork(2) ------------------------------------------------ */
