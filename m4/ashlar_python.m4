@@ -44,8 +44,8 @@ AC_SUBST([have_python])
 AM_CONDITIONAL([HAVE_PYTHON], [test "x$have_python" = xyes])
 ])
 
-# The limited API of 3.11 is what the extension module is built on. Where
-# Debian looks for packages, they are in dist-packages.
+# The limited API of 3.11 is what the extension module is built on. Debian looks
+# for packages in dist-packages, and below /usr in one folder for all versions.
 AC_DEFUN([_ASHLAR_PYTHON_LOOK], [
 AC_MSG_CHECKING([whether the Python package can be built for $PYTHON])
 cat >conftest.py <<'EOT'
@@ -54,13 +54,15 @@ if sys.version_info < (3, 11) or sys.implementation.name != "cpython":
     sys.exit("it is no CPython of 3.11 or later")
 if sysconfig.get_config_var("Py_GIL_DISABLED"):
     sys.exit("it has no interpreter lock, and so no limited API")
-scheme = sysconfig.get_default_scheme()
+site = "python%d.%d/site-packages" % sys.version_info@<:@:2@:>@
+if sysconfig.get_default_scheme() in ("posix_local", "deb_system"):
+    site = site.replace("site-", "dist-")
+    if sys.argv@<:@1@:>@ == "/usr":
+        site = "python3/dist-packages"
 print("ashlar_py_include=%s" % sysconfig.get_path("include"))
-print("ashlar_py_site=python%d.%d/%s" % (sys.version_info.major,
-    sys.version_info.minor, "dist-packages"
-    if scheme in ("posix_local", "deb_system") else "site-packages"))
+print("ashlar_py_site=%s" % site)
 EOT
-AS_IF([ashlar_py=`"$PYTHON" conftest.py 2>conftest.err`],
+AS_IF([ashlar_py=`"$PYTHON" conftest.py "$prefix" 2>conftest.err`],
   [eval "$ashlar_py"
    PYTHON_CPPFLAGS="-isystem $ashlar_py_include"
    ashlarpydir="\${prefix}/lib/$ashlar_py_site/ashlar"
