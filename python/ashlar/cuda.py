@@ -40,7 +40,7 @@ _ALIGNMENT = 128
 
 # Errors after which a context answers every call alike: what was asked is not
 # at fault. The numbers are CUresult's, in every version.
-_CONTEXT_FAILED = frozenset((700, 702, *range(710, 720)))
+_CONTEXT_FAILED = frozenset((700, 702, 710, *range(714, 720), 721))
 _HINTS = {
     1: "an argument breaks one of the rules for tensor maps; the driver does "
     "not say which",
