@@ -125,24 +125,30 @@ static bool may_turn(const struct ashlar_pool *pool, const struct slab *slab,
            slab->count >= length && pool->singles - slab->count >= needed;
 }
 
-/* With both locks held: one wholly free singles slab becomes one of runs. */
-static bool runs_from_singles(struct ashlar_pool *pool, uint32_t length)
+/*
+ * With both locks held: one wholly free singles slab becomes one of runs.
+ * ASHLAR_ERR_FRAGMENTED says that there is none; the error is not set.
+ */
+static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
+                                            uint32_t length)
 {
     struct slab *slab;
     uint32_t i;
 
     for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
         slab = pool->map->order[i];
-        if (!may_turn(pool, slab, length) || slab_make_tags(slab) != 0)
+        if (!may_turn(pool, slab, length))
             continue;
+        if (slab_make_tags(slab) != 0)
+            return ASHLAR_ERR_NO_MEMORY;
         pool->singles -= slab->count;
         pool->store.free -= slab->count;
         slab_set_all_free(slab, false);
         __atomic_store_n(&slab->kind, SLAB_RUNS, __ATOMIC_RELAXED);
         runs_add_slab(pool, slab);
-        return true;
+        return ASHLAR_OK;
     }
-    return false;
+    return ASHLAR_ERR_FRAGMENTED;
 }
 
 static enum ashlar_status limit_reached(struct ashlar_pool *pool,
@@ -297,7 +303,11 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
             have = runs_at_hand(pool, length);
         }
         missing = have < count ? (count - have) * length : 0;
-        if (missing > room && !runs_from_singles(pool, length))
+        if (missing > room)
+            status = runs_from_singles(pool, length);
+        if (status == ASHLAR_ERR_NO_MEMORY)
+            status = no_memory(pool, missing);
+        else if (status != ASHLAR_OK)
             status = no_run(pool, length, missing);
         pool_unlock(pool);
     } while (status == ASHLAR_OK && missing > room);
