@@ -48,7 +48,7 @@ runs() {
 # --- make install ------------------------------------------------------------
 
 install_into_place() {
-  "${MAKE:-make}" -C "$top_builddir" install DESTDIR="$place" || return
+  make_here install DESTDIR="$place" || return
   site=$(find "$place" -path '*/ashlar/_core.abi3.so')
   site=${site%/ashlar/_core.abi3.so}
   [ -n "$site" ] || { echo "no extension module"; return 1; }
