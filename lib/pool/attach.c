@@ -116,10 +116,11 @@ struct cache *attach_self(struct ashlar_pool *pool)
     struct cache *cache = thread_local_get(pool->key);
     struct thread *thread;
 
-    if (cache != NULL || pool->cache_slots == 0)
+    if (cache != NULL)
         return cache;
+    /* Without caches too: its first error shall find the record made. */
     thread = thread_record();
-    if (thread == NULL)
+    if (thread == NULL || pool->cache_slots == 0)
         return NULL;
     cache = attach_cache(pool, pool->cache_slots, thread);
     if (cache == NULL)
