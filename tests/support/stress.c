@@ -19,6 +19,12 @@
 
 #define CHILD_SECONDS 60
 
+#ifdef HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 #ifdef __has_feature
 #define FEATURE(_feature) __has_feature(_feature)
 #else
@@ -91,6 +97,11 @@ bool stress_full(void)
 bool stress_is_watched(void)
 {
     return watch_wanted();
+}
+
+bool stress_is_valgrind(void)
+{
+    return RUNNING_ON_VALGRIND != 0;
 }
 
 bool stress_is_asan(void)
@@ -200,6 +211,11 @@ bool stress_failed(void)
     return __atomic_load_n(&failure->noted, __ATOMIC_RELAXED) != 0;
 }
 
+void stress_forgive(void)
+{
+    memset(failure, 0, sizeof(*failure));
+}
+
 void stress_verdict(void)
 {
     char text[sizeof(failure->text)];
@@ -210,7 +226,7 @@ void stress_verdict(void)
         continue;
     memcpy(text, failure->text, sizeof(text));
     /* The next case starts afresh. */
-    memset(failure, 0, sizeof(*failure));
+    stress_forgive();
     ck_abort_msg("%s (ASHLAR_STRESS_SEED=0x%llx)", text,
                  (unsigned long long)seed);
 }
