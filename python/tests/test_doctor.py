@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -26,26 +27,38 @@ CUDA_13 = CUDA_12.replace("12040", "13000").replace("(64)", "(128)")
 CUDA_11 = "#define CUDA_VERSION 11080\n"
 
 
+def write_header(text, place, folder):
+    path = place / "nvidia" / folder / "include" / "cuda.h"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def pip_brought_one(monkeypatch, tmp_path_factory):
+    """All tests run as where a package of pip's has brought a toolkit."""
+    place = tmp_path_factory.mktemp("site")
+    monkeypatch.syspath_prepend(str(place))
+    return write_header(CUDA_13, place, "cu13")
+
+
 @pytest.fixture
 def no_toolkits(monkeypatch):
+    """None is found, whatever is installed; returns the path to find some."""
+    path = []
+    monkeypatch.setattr(_toolkits, "sys", types.SimpleNamespace(path=path))
     monkeypatch.setattr(_toolkits, "_PLACES", ())
     monkeypatch.setattr(_toolkits.shutil, "which", lambda name: None)
     for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
         monkeypatch.delenv(variable, raising=False)
+    return path
 
 
 @pytest.fixture
-def headers(no_toolkits, monkeypatch, tmp_path):
-    """headers(text, folder): a cuda.h there, in a wheel that is found."""
-
-    def write(text, folder):
-        path = tmp_path / "nvidia" / folder / "include" / "cuda.h"
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-        return path
-
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return write
+def headers(no_toolkits, tmp_path):
+    """headers(text, folder): a cuda.h there, in a wheel; only those exist."""
+    no_toolkits.append(str(tmp_path))
+    return lambda text, folder: write_header(text, tmp_path, folder)
 
 
 def told(findings):
@@ -108,6 +121,16 @@ def test_64_against_128_is_told(driver, headers):
     mixture = told(doctor.examine())["mixture"]
     assert mixture.level == "note"
     assert re.search(r"64 by .*12.*, to 128 by .*13", mixture.fact)
+
+
+def test_a_toolkit_that_pip_brought_is_found(pip_brought_one):
+    assert str(pip_brought_one) in {t.header for t in _toolkits.find()}
+
+
+def test_the_tests_see_only_their_own_toolkits(headers):
+    assert _toolkits.find() == []
+    own = headers(CUDA_12, "cu12")
+    assert [t.header for t in _toolkits.find()] == [str(own)]
 
 
 def test_toolkit_headers_are_found_and_read(headers, monkeypatch, tmp_path):
