@@ -17,14 +17,16 @@
 
 struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
 {
+    uint32_t room = limit < CACHE_ROOM ? limit : CACHE_ROOM;
     struct cache *cache;
 
     cache = memory_zalloc_aligned(
-        sizeof(*cache) + limit * sizeof(*cache->stack), 64);
+        sizeof(*cache) + room * sizeof(*cache->stack), 64);
     if (cache == NULL)
         return NULL;
     cache->pool = pool;
     cache->limit = limit;
+    cache->room = room;
     cache->window.stride = pool->plan.geometry.stride;
     return cache;
 }
@@ -194,11 +196,34 @@ void cache_lower(struct cache *cache, uint32_t limit)
     set_floor(cache);
 }
 
+/* What goes to the store, or comes from it, at a time. */
+static uint32_t half_or_batch(const struct cache *cache)
+{
+    return cache->limit / 2 < CACHE_BATCH ? cache->limit / 2 : CACHE_BATCH;
+}
+
+/*
+ * Make room for n slots in so many stretches, which are no more than half of
+ * what the cache may have of either: the oldest go.
+ */
+static void make_room(struct cache *cache, uint64_t n, uint32_t stretches)
+{
+    uint64_t excess = cache_kept(cache) + n;
+
+    excess = excess > cache->limit ? excess - cache->limit : 0;
+    if (excess != 0 || cache->depth + stretches > cache->room)
+        give_oldest(cache, excess > half_or_batch(cache) ? excess
+                                                         : half_or_batch(cache));
+    /* Stretches of many slots: enough of them, too. */
+    while (cache->depth + stretches > cache->room)
+        give_oldest(cache, half_or_batch(cache));
+}
+
 /* How much a refill takes beside what is needed at once; with the lock held. */
 static uint64_t batch_size(const struct cache *cache)
 {
     const struct ashlar_pool *pool = cache->pool;
-    uint64_t batch = cache->limit / 2;
+    uint64_t batch = half_or_batch(cache);
     uint64_t share;
 
     if (pool_capacity(pool) < pool->max_slots)
@@ -220,7 +245,7 @@ static enum ashlar_status refill(struct cache *cache)
         pool_lock(pool);
         batch = batch_size(cache);
         cache->depth = store_take(pool, batch == 0 ? 1 : batch, cache->stack,
-                                  cache->limit, &taken);
+                                  cache->room, &taken);
         pool_unlock(pool);
         if (cache->depth != 0 || status != ASHLAR_OK)
             break;
@@ -266,15 +291,12 @@ void *cache_get(struct cache *cache)
 static void keep_or_give(struct cache *cache, const struct extent *extent)
 {
     uint32_t n = extent->end - extent->begin;
-    uint64_t kept = cache_kept(cache);
 
-    if (kept + n > cache->limit) {
-        if (n > cache->limit / 2) {
-            direct_give(cache->pool, extent, 1);
-            return;
-        }
-        give_oldest(cache, cache->limit / 2);
+    if (n > cache->limit / 2 && cache_kept(cache) + n > cache->limit) {
+        direct_give(cache->pool, extent, 1);
+        return;
     }
+    make_room(cache, n, 1);
     push(cache, extent);
 }
 
@@ -417,7 +439,7 @@ enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
         drain_window(cache, slots_out, n);
         return ASHLAR_OK;
     }
-    if (n > cache_kept(cache) && n <= cache->limit / 2) {
+    if (n > cache_kept(cache) && n <= half_or_batch(cache)) {
         /* Small: fill up, then serve from the cache what it can. */
         if (cache_kept(cache) == 0 && refill(cache) != ASHLAR_OK)
             return ashlar_last_error();
@@ -483,17 +505,13 @@ static void push_batch(struct cache *cache, const struct batch *batch, size_t n)
 static void settle(struct ashlar_pool *pool, struct cache *cache,
                    void *const *slots, size_t n, const struct batch *batch)
 {
-    if (cache == NULL || n > cache->limit || batch->covered != n) {
+    if (cache == NULL || n > cache->limit || batch->covered != n ||
+        batch->count > cache->room / 2 ||
+        (n >= cache->limit / 2 && cache_kept(cache) + n > cache->limit)) {
         direct_give_batch(pool, slots, n, batch);
         return;
     }
-    if (cache_kept(cache) + n > cache->limit) {
-        if (n >= cache->limit / 2) {
-            direct_give_batch(pool, slots, n, batch);
-            return;
-        }
-        give_oldest(cache, cache->limit / 2);
-    }
+    make_room(cache, n, batch->count);
     if (batch->count == 1)
         push(cache, &batch->extents[0]);
     else

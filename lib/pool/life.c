@@ -215,12 +215,12 @@ check_options(const struct ashlar_pool_options *options)
 }
 
 static uint32_t cache_slots_of(const struct ashlar_pool_options *options,
-                               bool watched)
+                               size_t stride, bool watched)
 {
     if (watched || options->cache_slots == ASHLAR_POOL_CACHE_NONE)
         return 0;
     if (options->cache_slots == 0)
-        return (uint32_t)ASHLAR_POOL_CACHE_DEFAULT;
+        return cache_default(stride);
     return (uint32_t)options->cache_slots;
 }
 
@@ -245,7 +245,7 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     pool->flags = options->flags;
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
     pool->watched = watch_wanted();
-    pool->cache_slots = cache_slots_of(options, pool->watched);
+    pool->cache_slots = cache_slots_of(options, stride, pool->watched);
     pool->max_slots = options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX
                                               : options->max_slots;
     pool->plan.source = source_hold(options->source);
