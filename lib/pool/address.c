@@ -34,12 +34,12 @@ struct address_rows address_rows = {narrow_write, narrow_count};
 #include "pool/address_wide.h"
 
 /* Bits of cpuid leaf 7, and of what the kernel saves at a task switch. */
-#define LEAF_1_ECX_OSXSAVE   (1u << 27)
-#define LEAF_7_EBX_AVX2      (1u << 5)
-#define LEAF_7_EBX_AVX512F   (1u << 16)
-#define LEAF_7_ECX_VBMI2     (1u << 6)
-#define SAVED_AVX            0x06u
-#define SAVED_AVX512         0xe6u
+#define LEAF_1_ECX_OSXSAVE (1u << 27)
+#define LEAF_7_EBX_AVX2    (1u << 5)
+#define LEAF_7_EBX_AVX512F (1u << 16)
+#define LEAF_7_ECX_VBMI2   (1u << 6)
+#define SAVED_AVX          0x06u
+#define SAVED_AVX512       0xe6u
 
 static unsigned saved_state(void)
 {

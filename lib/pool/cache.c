@@ -20,8 +20,8 @@ struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
     uint32_t room = limit < CACHE_ROOM ? limit : CACHE_ROOM;
     struct cache *cache;
 
-    cache = memory_zalloc_aligned(
-        sizeof(*cache) + room * sizeof(*cache->stack), 64);
+    cache = memory_zalloc_aligned(sizeof(*cache) + room * sizeof(*cache->stack),
+                                  64);
     if (cache == NULL)
         return NULL;
     cache->pool = pool;
@@ -212,8 +212,9 @@ static void make_room(struct cache *cache, uint64_t n, uint32_t stretches)
 
     excess = excess > cache->limit ? excess - cache->limit : 0;
     if (excess != 0 || cache->depth + stretches > cache->room)
-        give_oldest(cache, excess > half_or_batch(cache) ? excess
-                                                         : half_or_batch(cache));
+        give_oldest(cache, excess > half_or_batch(cache)
+                               ? excess
+                               : half_or_batch(cache));
     /* Stretches of many slots: enough of them, too. */
     while (cache->depth + stretches > cache->room)
         give_oldest(cache, half_or_batch(cache));
@@ -495,9 +496,9 @@ static void push_batch(struct cache *cache, const struct batch *batch, size_t n)
            last * sizeof(*batch->extents));
     order_for_fork();
     cache->depth = depth + last;
-    set_spilled(cache, cache_kept(cache) + n -
-                           (batch->extents[last].end -
-                            batch->extents[last].begin));
+    set_spilled(cache,
+                cache_kept(cache) + n -
+                    (batch->extents[last].end - batch->extents[last].begin));
     set_window(cache, &batch->extents[last]);
 }
 

@@ -46,7 +46,7 @@ struct cache {
     uint64_t spilled;  /* atomic */
     uint32_t limit;
     uint32_t depth;
-    uint32_t room; /* entries of stack */
+    uint32_t room;        /* entries of stack */
     struct thread *owner; /* NULL: a caller's */
     struct cache *next;
     struct cache *previous;

@@ -176,8 +176,8 @@ static void make_live_again(struct ashlar_pool *pool, void *const *slots,
 
     for (i = 0; pool->checked && i < n; i += extent.end - extent.begin) {
         (void)reader_next(&reader, slots + i, n - i, &extent);
-        state_fill(extent.slab->state + extent.begin,
-                   extent.end - extent.begin, SLOT_LIVE);
+        state_fill(extent.slab->state + extent.begin, extent.end - extent.begin,
+                   SLOT_LIVE);
     }
 }
 
@@ -212,8 +212,8 @@ static size_t accept_singles(struct accepting *accepting, void *const *slots,
     uint64_t index;
 
     for (; i < n; i++) {
-        index = geometry_index(&reader.geometry,
-                               (uintptr_t)slots[i] - reader.base);
+        index =
+            geometry_index(&reader.geometry, (uintptr_t)slots[i] - reader.base);
         if (index >= reader.count ||
             (i + 1 < n && (char *)slots[i + 1] == (char *)slots[i] + stride))
             break;
@@ -235,8 +235,7 @@ static size_t accept_stretch(struct accepting *accepting, void *const *slots,
                              size_t i, size_t n, bool *refused_out)
 {
     struct extent extent;
-    size_t length =
-        reader_next(&accepting->reader, slots + i, n - i, &extent);
+    size_t length = reader_next(&accepting->reader, slots + i, n - i, &extent);
     size_t live = length;
 
     if (accepting->checked && length != 0)
@@ -325,8 +324,10 @@ static enum ashlar_status refuse_address(struct ashlar_pool *pool,
     uint64_t index;
 
     if (slot == NULL)
-        return error_set(ASHLAR_ERR_INVALID, "%s is NULL; give a live slot of "
-                         "pool \"%s\"", what, pool->name);
+        return error_set(ASHLAR_ERR_INVALID,
+                         "%s is NULL; give a live slot of "
+                         "pool \"%s\"",
+                         what, pool->name);
     if (slab == NULL)
         return error_set(ASHLAR_ERR_WRONG_OWNER,
                          "%s is %p, which is no address of pool \"%s\"; put it "

@@ -246,8 +246,8 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
     pool->watched = watch_wanted();
     pool->cache_slots = cache_slots_of(options, stride, pool->watched);
-    pool->max_slots = options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX
-                                              : options->max_slots;
+    pool->max_slots =
+        options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX : options->max_slots;
     pool->plan.source = source_hold(options->source);
     pool->plan.geometry = geometry_of(stride);
     pool->plan.checked = pool->checked;

@@ -49,11 +49,11 @@ enum pool_life { POOL_DEAD = 0, POOL_LIVE = 1 };
 
 struct ashlar_pool {
     /* Written when the pool is made, read by every call. */
-    uint32_t key;     /* of the threads' caches; the record's for ever */
-    uint32_t life;    /* enum pool_life; atomic */
-    uint32_t flags;   /* as given */
-    bool checked;     /* puts are checked */
-    bool watched;     /* Valgrind or AddressSanitizer looks on: no caches */
+    uint32_t key;         /* of the threads' caches; the record's for ever */
+    uint32_t life;        /* enum pool_life; atomic */
+    uint32_t flags;       /* as given */
+    bool checked;         /* puts are checked */
+    bool watched;         /* Valgrind or AddressSanitizer looks on: no caches */
     uint32_t cache_slots; /* most in a thread's cache; 0: no such caches */
     uint64_t max_slots;
     size_t object_bytes;
@@ -95,9 +95,9 @@ enum ashlar_status pool_refuse_handle(struct ashlar_pool *pool,
 static inline enum ashlar_status pool_check(struct ashlar_pool *pool,
                                             const char *call)
 {
-    if (ASHLAR_LIKELY(pool != NULL && __atomic_load_n(&pool->life,
-                                                      __ATOMIC_ACQUIRE) ==
-                                          POOL_LIVE))
+    if (ASHLAR_LIKELY(pool != NULL &&
+                      __atomic_load_n(&pool->life, __ATOMIC_ACQUIRE) ==
+                          POOL_LIVE))
         return ASHLAR_OK;
     return pool_refuse_handle(pool, call);
 }

@@ -80,7 +80,7 @@ struct slab_place {
 struct slab_map {
     uint32_t count;
     struct slab_map *older;
-    struct slab **order;         /* count of them, in the same block */
+    struct slab **order;        /* count of them, in the same block */
     struct slab_place places[]; /* count of them, by address */
 };
 
