@@ -22,6 +22,9 @@
  *   - state[i] tells whether slot i is live; NULL in an unchecked pool;
  *   - begin == floor when a put would overfill the cache.
  *
+ * In a child of fork(2) every cache is empty: what it kept is free. One that
+ * another thread of the parent held may be used or closed there all the same.
+ *
  * The struct's layout is part of the library's ABI; ashlar_cache_open() refuses
  * a caller that was compiled against another one. Its members are not for the
  * caller to read or write.

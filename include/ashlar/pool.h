@@ -56,8 +56,13 @@ struct ashlar_pool;
 
 /** The most slots a pool may have. */
 #define ASHLAR_POOL_SLOTS_MAX ((size_t)UINT32_MAX)
-/** What ashlar_pool_options::cache_slots of 0 means. */
-#define ASHLAR_POOL_CACHE_DEFAULT ((size_t)512)
+/**
+ * What ashlar_pool_options::cache_slots of 0 means: so many, or as many as make
+ * ASHLAR_POOL_CACHE_DEFAULT_BYTES if that is fewer, and 1 at least.
+ */
+#define ASHLAR_POOL_CACHE_DEFAULT ((size_t)4096)
+/** Bytes of slots that such a cache keeps at most. */
+#define ASHLAR_POOL_CACHE_DEFAULT_BYTES ((size_t)512 << 10)
 /** The most slots one cache may keep. */
 #define ASHLAR_POOL_CACHE_MAX ((size_t)65536)
 /** ashlar_pool_options::cache_slots: threads have no cache. */

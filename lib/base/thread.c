@@ -20,7 +20,11 @@ struct fork_hooks {
     void (*child)(void);
 };
 
+/* What a thread without locals has. */
+static struct thread_locals no_locals;
+
 __thread struct thread *thread_self;
+__thread struct thread_locals *thread_locals = &no_locals;
 
 /* Guards the list, every record's locals, fork_parts and fork_taken. */
 static struct lock lock = LOCK_INIT;
@@ -98,7 +102,9 @@ static void end_thread(void *record)
     unlink_record(self);
     mark = (uintptr_t)-self->error.status << 1 | THREAD_ENDED;
     thread_self = (struct thread *)mark;
-    memory_free(self->locals);
+    thread_locals = &no_locals;
+    if (self->locals != &no_locals)
+        memory_free(self->locals);
     memory_free(self);
 }
 
@@ -239,6 +245,7 @@ struct thread *thread_record(void)
         return NULL;
     }
     self->error.status = (enum ashlar_status)(-(int)(mark >> 1));
+    self->locals = &no_locals;
     link_record(self);
     thread_self = self;
     return self;
@@ -247,22 +254,23 @@ struct thread *thread_record(void)
 /* Give the calling thread's record a table that has the key. */
 static int grow_locals(struct thread *self, uint32_t key)
 {
-    size_t count = max_size(LOCALS_MIN, (size_t)self->local_count * 2);
-    void **old, **grown;
+    struct thread_locals *old = self->locals;
+    struct thread_locals *grown;
+    size_t count = max_size(LOCALS_MIN, (size_t)old->count * 2);
 
     while (count <= key)
         count *= 2;
-    grown = memory_zalloc(count * sizeof(*grown));
+    grown = memory_zalloc(sizeof(*grown) + count * sizeof(*grown->at));
     if (grown == NULL)
         return -1;
+    grown->count = (uint32_t)count;
     thread_lock();
-    old = self->locals;
-    if (old != NULL)
-        memcpy(grown, old, self->local_count * sizeof(*grown));
+    memcpy(grown->at, old->at, old->count * sizeof(*grown->at));
     self->locals = grown;
-    self->local_count = (uint32_t)count;
     thread_unlock();
-    memory_free(old);
+    thread_locals = grown;
+    if (old != &no_locals)
+        memory_free(old);
     return 0;
 }
 
@@ -272,16 +280,16 @@ int thread_local_set(uint32_t key, void *value)
 
     if (self == NULL)
         return -1;
-    if (key >= self->local_count && grow_locals(self, key) != 0)
+    if (key >= self->locals->count && grow_locals(self, key) != 0)
         return -1;
     thread_lock();
-    __atomic_store_n(&self->locals[key], value, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->locals->at[key], value, __ATOMIC_RELAXED);
     thread_unlock();
     return 0;
 }
 
 void thread_local_clear(struct thread *thread, uint32_t key)
 {
-    if (key < thread->local_count)
-        __atomic_store_n(&thread->locals[key], NULL, __ATOMIC_RELAXED);
+    if (key < thread->locals->count)
+        __atomic_store_n(&thread->locals->at[key], NULL, __ATOMIC_RELAXED);
 }

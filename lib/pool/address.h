@@ -5,23 +5,27 @@
  * Rows of addresses a stride apart: written, and recognised.
  *
  * Two addresses to a register, four registers to a step: what every 64-bit
- * machine has, and written out, since compilers do not unroll it at -O2. A bulk
- * of 256 spends most of its time here.
+ * machine has, and written out, since compilers do not unroll it at -O2. Long
+ * rows go through wider registers where the machine has them. A bulk of 256
+ * spends most of its time here.
  */
 #ifndef ASHLAR_POOL_ADDRESS_H
 #define ASHLAR_POOL_ADDRESS_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 typedef uint64_t address_pair __attribute__((vector_size(16)));
+
+/** The same where pointers lie: at a multiple of 8 only, and seen as numbers. */
+typedef uint64_t address_pair_stored
+    __attribute__((vector_size(16), aligned(8), may_alias));
 
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "addresses have 64 bits");
 
 /** Eight addresses of a row, the next ones to come. */
 struct address_row {
-    address_pair pairs[4];
+    address_pair a, b, c, d;
     address_pair step;
 };
 
@@ -31,34 +35,43 @@ static inline struct address_row address_row_from(const char *first,
     const address_pair two = {2 * stride, 2 * stride};
     struct address_row row;
 
-    row.pairs[0] =
-        (address_pair){(uintptr_t)first, (uintptr_t)first + stride};
-    row.pairs[1] = row.pairs[0] + two;
-    row.pairs[2] = row.pairs[1] + two;
-    row.pairs[3] = row.pairs[2] + two;
+    row.a = (address_pair){(uintptr_t)first, (uintptr_t)first + stride};
+    row.b = row.a + two;
+    row.c = row.b + two;
+    row.d = row.c + two;
     row.step = two * 4;
     return row;
 }
 
 static inline void address_row_advance(struct address_row *row)
 {
-    row->pairs[0] += row->step;
-    row->pairs[1] += row->step;
-    row->pairs[2] += row->step;
-    row->pairs[3] += row->step;
+    row->a += row->step;
+    row->b += row->step;
+    row->c += row->step;
+    row->d += row->step;
 }
 
 /** What of eight addresses is not as in the row: 0 when all are. */
 static inline uint64_t address_row_differs(const struct address_row *row,
                                            void *const *slots)
 {
-    address_pair found[4];
+    const address_pair_stored *found = (const address_pair_stored *)slots;
     address_pair differs;
 
-    memcpy(found, slots, sizeof(found));
-    differs = (found[0] ^ row->pairs[0]) | (found[1] ^ row->pairs[1]) |
-              (found[2] ^ row->pairs[2]) | (found[3] ^ row->pairs[3]);
+    differs = (found[0] ^ row->a) | (found[1] ^ row->b) | (found[2] ^ row->c) |
+              (found[3] ^ row->d);
     return differs[0] | differs[1];
+}
+
+static inline void address_row_write(const struct address_row *row,
+                                     void **slots_out)
+{
+    address_pair_stored *place = (address_pair_stored *)slots_out;
+
+    place[0] = row->a;
+    place[1] = row->b;
+    place[2] = row->c;
+    place[3] = row->d;
 }
 
 /** Write n addresses that are a stride apart. */
@@ -69,25 +82,68 @@ static inline void address_write(void **slots_out, char *first, size_t n,
     size_t i;
 
     for (i = 0; i + 8 <= n; i += 8) {
-        memcpy(slots_out + i, row.pairs, sizeof(row.pairs));
+        address_row_write(&row, slots_out + i);
         address_row_advance(&row);
     }
     for (first += i * stride; i < n; i++, first += stride)
         slots_out[i] = first;
 }
 
+/** address_count(), when the first i are known to be as they should. */
+static inline size_t address_count_on(void *const *slots, size_t i, size_t n,
+                                      size_t stride)
+{
+    char *expected = (char *)slots[0] + i * stride;
+
+    for (; i < n && slots[i] == expected; i++)
+        expected += stride;
+    return i;
+}
+
 /** How many addresses, from the first on, are a stride apart; n is 1 or more. */
 static inline size_t address_count(void *const *slots, size_t n, size_t stride)
 {
-    char *expected = slots[0];
-    struct address_row row = address_row_from(expected, stride);
+    struct address_row row = address_row_from(slots[0], stride);
     size_t i;
 
     for (i = 0; i + 8 <= n && address_row_differs(&row, slots + i) == 0; i += 8)
         address_row_advance(&row);
-    for (expected += i * stride; i < n && slots[i] == expected; i++)
-        expected += stride;
-    return i;
+    return address_count_on(slots, i, n, stride);
+}
+
+/** The same for long rows, by the widest registers that this machine has. */
+struct address_rows {
+    void (*write)(void **slots_out, char *first, size_t n, size_t stride);
+    size_t (*count)(void *const *slots, size_t n, size_t stride);
+};
+
+/** Written once, before the first pool. */
+extern struct address_rows address_rows;
+
+/**
+ * Choose the widest registers that this machine has, up to so many bytes: 16,
+ * 32 or 64. Returns how wide they are.
+ */
+unsigned address_choose(unsigned most_bytes);
+
+/** From so many on a row is worth a call. */
+#define ADDRESS_LONG 64
+
+static inline void address_write_row(void **slots_out, char *first, size_t n,
+                                     size_t stride)
+{
+    if (n < ADDRESS_LONG)
+        address_write(slots_out, first, n, stride);
+    else
+        address_rows.write(slots_out, first, n, stride);
+}
+
+static inline size_t address_count_row(void *const *slots, size_t n,
+                                       size_t stride)
+{
+    if (n < ADDRESS_LONG)
+        return address_count(slots, n, stride);
+    return address_rows.count(slots, n, stride);
 }
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "pool/attach.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -60,16 +62,32 @@ static void unlink_cache(struct ashlar_pool *pool, struct cache *cache)
     pool->granted -= cache->limit;
 }
 
-/* The promise counts caches in: grow for this one, as far as it goes. */
-static void grow_for_promise(struct ashlar_pool *pool, uint64_t promised,
-                             uint64_t target)
+/* With the lock held: single slots that a promise asks for with one cache more. */
+static uint64_t target_with(const struct ashlar_pool *pool, uint32_t limit)
 {
+    return pool->promised == 0 ? 0 : pool->promised + pool->granted + limit;
+}
+
+/*
+ * The promise counts caches in: grow for this one, as far as it goes. With the
+ * lock held, which is given up meanwhile; others may attach in that time.
+ */
+static void grow_for_promise(struct ashlar_pool *pool, uint32_t limit)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    uint64_t target = target_with(pool, limit);
     struct error before;
 
-    if (promised == 0)
+    if (pool->singles >= target)
         return;
     error_copy(&before);
-    if (grow_singles_to(pool, target) != ASHLAR_OK)
+    while (status == ASHLAR_OK && pool->singles < target) {
+        pool_unlock(pool);
+        status = grow_singles_to(pool, target);
+        pool_lock(pool);
+        target = target_with(pool, limit);
+    }
+    if (status != ASHLAR_OK)
         error_restore(&before);
 }
 
@@ -77,21 +95,17 @@ struct cache *attach_cache(struct ashlar_pool *pool, uint32_t wanted,
                            struct thread *owner)
 {
     struct cache *cache;
-    uint64_t promised;
-    uint64_t target;
 
     pool_lock(pool);
     wanted = fair_limit(pool, wanted);
-    promised = pool->promised;
-    target = promised + pool->granted + wanted;
     pool_unlock(pool);
     cache = cache_create(pool, wanted);
     if (cache == NULL)
         return NULL;
     cache->owner = owner;
-    grow_for_promise(pool, promised, target);
     pool_lock(pool);
-    cache->limit = promised_limit(pool, wanted);
+    grow_for_promise(pool, wanted);
+    cache->limit = promised_limit(pool, fair_limit(pool, wanted));
     link_cache(pool, cache);
     pool_unlock(pool);
     return cache;
@@ -102,48 +116,83 @@ struct cache *attach_self(struct ashlar_pool *pool)
     struct cache *cache = thread_local_get(pool->key);
     struct thread *thread;
 
-    if (cache != NULL || pool->cache_slots == 0)
+    if (cache != NULL)
         return cache;
+    /* Without caches too: its first error shall find the record made. */
     thread = thread_record();
-    if (thread == NULL)
+    if (thread == NULL || pool->cache_slots == 0)
         return NULL;
     cache = attach_cache(pool, pool->cache_slots, thread);
     if (cache == NULL)
         return NULL;
     if (thread_local_set(pool->key, cache) != 0) {
-        life_lock();
         attach_end(cache);
-        life_unlock();
         return NULL;
     }
     return cache;
 }
 
-void attach_end(struct cache *cache)
+/* Racing puts that came to light; told when no lock is held any more. */
+struct finding {
+    uint64_t duplicates;
+    char name[POOL_NAME_BYTES];
+};
+
+/* With the life lock held. */
+static struct finding end_cache(struct cache *cache)
 {
     struct ashlar_pool *pool = cache->pool;
+    struct finding finding = {0, ""};
+    uint64_t before;
 
     if (pool != NULL) {
         pool_lock(pool);
+        before = pool->duplicates;
         cache_empty(cache);
         unlink_cache(pool, cache);
+        finding.duplicates = pool->duplicates - before;
+        if (finding.duplicates != 0)
+            memcpy(finding.name, pool->name, sizeof(finding.name));
         pool_unlock(pool);
     }
     memory_free(cache);
+    return finding;
+}
+
+void attach_end(struct cache *cache)
+{
+    struct finding finding;
+
+    life_lock();
+    finding = end_cache(cache);
+    life_unlock();
+    direct_log_duplicates(finding.name, finding.duplicates);
+}
+
+/* End the cache that the calling thread has under a key: false, it has none. */
+static bool end_local(struct thread *self, uint32_t key)
+{
+    struct finding finding = {0, ""};
+    struct cache *cache;
+
+    if (thread_local_get(key) == NULL)
+        return false;
+    life_lock();
+    thread_lock();
+    cache = self->locals->at[key];
+    thread_local_clear(self, key);
+    thread_unlock();
+    /* NULL: the pool was destroyed at this moment. */
+    if (cache != NULL)
+        finding = end_cache(cache);
+    life_unlock();
+    direct_log_duplicates(finding.name, finding.duplicates);
+    return true;
 }
 
 void attach_detach_self(struct ashlar_pool *pool)
 {
-    struct cache *cache = thread_local_get(pool->key);
-
-    if (cache == NULL)
-        return;
-    life_lock();
-    thread_lock();
-    thread_local_clear(thread_peek(), pool->key);
-    thread_unlock();
-    attach_end(cache);
-    life_unlock();
+    (void)end_local(thread_peek(), pool->key);
 }
 
 void attach_end_all(struct ashlar_pool *pool)
@@ -161,11 +210,8 @@ void attach_end_all(struct ashlar_pool *pool)
             continue;
         }
         cache->pool = NULL;
-        cache->slab = NULL;
-        cache->depth = 0;
-        cache->spilled = 0;
         cache->limit = 0;
-        cache->window = (struct ashlar_cache){.stride = cache->window.stride};
+        cache_reset(cache);
     }
     pool->caches = NULL;
     pool->cache_count = 0;
@@ -182,99 +228,99 @@ uint64_t attach_kept(const struct ashlar_pool *pool)
     return kept;
 }
 
+/*
+ * The end of a cache may have something to log, and the log's function may get
+ * a slot, which attaches the thread again: so until nothing is left.
+ */
 void attach_thread_exit(struct thread *thread)
 {
-    struct cache *cache;
+    bool again = true;
     uint32_t key;
 
-    life_lock();
-    for (key = 0; key < thread->local_count; key++) {
-        thread_lock();
-        cache = thread->locals[key];
-        if (cache != NULL)
-            thread_local_clear(thread, key);
-        thread_unlock();
-        if (cache != NULL)
-            attach_end(cache);
+    while (again) {
+        again = false;
+        for (key = 0; key < thread->locals->count; key++)
+            again |= end_local(thread, key);
     }
-    life_unlock();
 }
 
-/* What a cache holds goes out of the store again. */
-static void forget_kept(struct ashlar_pool *pool, const struct cache *cache)
+/* --- in a child of fork(2) ------------------------------------------------ */
+
+/* Slots w * 64 on that are not live, as bits. */
+static uint64_t dead_bits(const struct slab *slab, uint32_t w)
 {
-    struct extent window = {cache->slab, cache->window.begin,
-                            cache->window.end};
+    const unsigned char *state = slab->state + (size_t)w * 64;
+    uint32_t n = slab->count - w * 64;
+    uint64_t live = 0;
     uint32_t i;
 
-    for (i = 0; i < cache->depth; i++)
-        store_forget(pool, &cache->stack[i]);
-    if (window.slab != NULL && window.begin < window.end)
-        store_forget(pool, &window);
+    n = n < 64 ? n : 64;
+    for (i = 0; i < n; i += 8)
+        live |= state_bits(state_get_word(state + i)) << i;
+    return ~live & UINT64_MAX >> (64 - n);
 }
 
 /*
- * Everything that is not live is free. A dead thread's cache may have been
- * caught in the middle of a step; the states tell what is live all the same.
+ * Everything that is not live is free. A dead thread may have been caught in
+ * the middle of a call; the states tell what is live all the same.
  */
-static void free_what_is_not_live(struct ashlar_pool *pool)
+static void free_what_is_not_live(struct ashlar_pool *pool, struct slab *slab)
 {
-    struct extent one;
-    struct slab *slab;
-    uint32_t i;
+    struct extent extent = {slab, 0, 0};
+    uint64_t bits;
+    uint32_t w;
 
-    for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
-        slab = pool->map->order[i];
-        if (slab->kind != SLAB_SINGLES)
-            continue;
-        for (one.slab = slab, one.begin = 0; one.begin < slab->count;
-             one.begin++) {
-            one.end = one.begin + 1;
-            if (state_get(&slab->state[one.begin]) != SLOT_LIVE &&
-                (slab->free[one.begin / 64] >> one.begin % 64 & 1) == 0)
-                (void)store_give(pool, &one, 1);
+    for (w = 0; w < slab->words; w++) {
+        bits = dead_bits(slab, w) & ~slab->free[w];
+        while (bits != 0) {
+            extent.begin = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            extent.end = extent.begin + 1;
+            bits &= bits - 1;
+            (void)store_give(pool, &extent, 1);
         }
     }
 }
 
-/* An unchecked pool has no states: take what the dead caches say they held. */
-static void give_sound(struct ashlar_pool *pool, const struct extent *extent)
-{
-    if (extent->slab != NULL && extent->begin < extent->end &&
-        extent->end <= extent->slab->count)
-        (void)store_give(pool, extent, 1);
-}
-
+/* An unchecked pool has no states: what a cache says it keeps is free. */
 static void give_kept(struct ashlar_pool *pool, const struct cache *cache)
 {
     struct extent window = {cache->slab, cache->window.begin,
                             cache->window.end};
-    uint32_t i;
 
-    for (i = 0; i < cache->depth; i++)
-        give_sound(pool, &cache->stack[i]);
-    give_sound(pool, &window);
+    (void)store_give(pool, cache->stack, cache->depth);
+    if (window.begin < window.end)
+        (void)store_give(pool, &window, 1);
+}
+
+/* A caller's cache may have been in use by a thread that is no more. */
+static void take_caches_back(struct ashlar_pool *pool)
+{
+    struct cache *cache;
+    struct cache *next;
+
+    for (cache = pool->caches; cache != NULL; cache = next) {
+        next = cache->next;
+        if (!pool->checked)
+            give_kept(pool, cache);
+        cache_reset(cache);
+        if (cache->owner != NULL && cache->owner->foreign) {
+            unlink_cache(pool, cache);
+            memory_free(cache);
+        }
+    }
 }
 
 void attach_recover(struct ashlar_pool *pool)
 {
-    struct cache *cache;
-    struct cache *next;
+    struct slab_map *map = pool->map;
     uint64_t duplicates = pool->duplicates;
+    uint64_t gives = pool->gives;
+    uint32_t i;
 
-    if (pool->checked)
-        free_what_is_not_live(pool);
-    for (cache = pool->caches; cache != NULL; cache = next) {
-        next = cache->next;
-        if (cache->owner == NULL || !cache->owner->foreign) {
-            if (pool->checked)
-                forget_kept(pool, cache);
-            continue;
-        }
-        if (!pool->checked)
-            give_kept(pool, cache);
-        unlink_cache(pool, cache);
-        memory_free(cache);
-    }
+    take_caches_back(pool);
+    for (i = 0; pool->checked && map != NULL && i < map->count; i++)
+        if (map->order[i]->kind == SLAB_SINGLES)
+            free_what_is_not_live(pool, map->order[i]);
     pool->duplicates = duplicates;
+    pool->gives = gives;
 }

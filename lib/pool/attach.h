@@ -35,7 +35,7 @@ struct cache *attach_self(struct ashlar_pool *pool);
 struct cache *attach_cache(struct ashlar_pool *pool, uint32_t wanted,
                            struct thread *owner);
 
-/** Give all it keeps back, take it out of the pool, free it. Life lock held. */
+/** Give all it keeps back, take it out of the pool, free it. Without locks. */
 void attach_end(struct cache *cache);
 
 /** Take the calling thread's cache away, if it has one. */
@@ -50,7 +50,10 @@ uint64_t attach_kept(const struct ashlar_pool *pool);
 /** What the thread floor calls when a thread ends. */
 void attach_thread_exit(struct thread *thread);
 
-/** In a child of fork(2): take back what dead threads' caches held. Lock held. */
+/**
+ * In a child of fork(2), at once: all that is not live is free, the caches of
+ * dead threads end, others are empty. With the lock held.
+ */
 void attach_recover(struct ashlar_pool *pool);
 
 #endif

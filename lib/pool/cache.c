@@ -8,21 +8,25 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "pool/address.h"
 #include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
+#include "pool/state.h"
 #include "pool/watch.h"
 
 struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
 {
+    uint32_t room = limit < CACHE_ROOM ? limit : CACHE_ROOM;
     struct cache *cache;
 
-    cache = memory_zalloc_aligned(
-        sizeof(*cache) + limit * sizeof(*cache->stack), 64);
+    cache = memory_zalloc_aligned(sizeof(*cache) + room * sizeof(*cache->stack),
+                                  64);
     if (cache == NULL)
         return NULL;
     cache->pool = pool;
     cache->limit = limit;
+    cache->room = room;
     cache->window.stride = pool->plan.geometry.stride;
     return cache;
 }
@@ -61,12 +65,25 @@ static void set_floor(struct cache *cache)
     cache->window.floor = begin > spare ? begin - (uint32_t)spare : 0;
 }
 
+/*
+ * A fork may come between any two stores of another thread, and the child of it
+ * believes what a cache of an unchecked pool says. So that it never says more
+ * than it keeps, the order of some stores matters.
+ */
+static void order_for_fork(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 static void set_window(struct cache *cache, const struct extent *extent)
 {
+    set_end(cache, 0);
+    order_for_fork();
     cache->slab = extent->slab;
     cache->window.base = extent->slab->base;
     cache->window.state = extent->slab->state;
     set_begin(cache, extent->begin);
+    order_for_fork();
     set_end(cache, extent->end);
     set_floor(cache);
 }
@@ -76,6 +93,7 @@ static void pop_window(struct cache *cache)
 {
     const struct extent *top = &cache->stack[--cache->depth];
 
+    order_for_fork();
     set_spilled(cache, cache->spilled - (top->end - top->begin));
     set_window(cache, top);
 }
@@ -94,8 +112,10 @@ static void push(struct cache *cache, const struct extent *extent)
     } else if (extent->slab == cache->slab && extent->begin == window->end) {
         set_end(cache, extent->end);
     } else {
-        cache->stack[cache->depth++] =
+        cache->stack[cache->depth] =
             (struct extent){cache->slab, window->begin, window->end};
+        order_for_fork();
+        cache->depth++;
         set_spilled(cache, cache->spilled + window->end - window->begin);
         set_window(cache, extent);
         return;
@@ -105,12 +125,15 @@ static void push(struct cache *cache, const struct extent *extent)
 
 /*
  * Give `amount` slots or some more to the store: the oldest stretches, and
- * then the window's far end.
+ * then the window's far end. All of it under the lock, so that a fork finds
+ * each slot in one place.
  */
 static void give_oldest(struct cache *cache, uint64_t amount)
 {
-    struct ashlar_cache *window = &cache->window;
+    const struct ashlar_cache *window = &cache->window;
     struct extent cut = {cache->slab, window->end, window->end};
+    struct ashlar_pool *pool = cache->pool;
+    uint64_t duplicates = 0;
     uint64_t given = 0;
     uint32_t count = 0;
 
@@ -118,21 +141,23 @@ static void give_oldest(struct cache *cache, uint64_t amount)
         given += cache->stack[count].end - cache->stack[count].begin;
         count++;
     }
-    set_spilled(cache, cache->spilled - given);
-    if (given < amount) {
+    if (given < amount)
         cut.begin = amount - given < window->end - window->begin
                         ? window->end - (uint32_t)(amount - given)
                         : window->begin;
-        set_end(cache, cut.begin);
-    }
+    pool_lock(pool);
     if (count != 0)
-        direct_give(cache->pool, cache->stack, count);
-    if (cut.begin != cut.end)
-        direct_give(cache->pool, &cut, 1);
+        duplicates += store_give(pool, cache->stack, count);
     cache->depth -= count;
     memmove(cache->stack, cache->stack + count,
             cache->depth * sizeof(*cache->stack));
+    set_spilled(cache, cache->spilled - given);
+    if (cut.begin != cut.end)
+        duplicates += store_give(pool, &cut, 1);
+    set_end(cache, cut.begin);
+    pool_unlock(pool);
     set_floor(cache);
+    direct_log_duplicates(pool->name, duplicates);
 }
 
 void cache_empty(struct cache *cache)
@@ -146,6 +171,14 @@ void cache_empty(struct cache *cache)
     set_spilled(cache, 0);
     set_end(cache, rest.begin);
     set_floor(cache);
+}
+
+void cache_reset(struct cache *cache)
+{
+    cache->slab = NULL;
+    cache->depth = 0;
+    cache->spilled = 0;
+    cache->window = (struct ashlar_cache){.stride = cache->window.stride};
 }
 
 void cache_lower(struct cache *cache, uint32_t limit)
@@ -163,11 +196,35 @@ void cache_lower(struct cache *cache, uint32_t limit)
     set_floor(cache);
 }
 
+/* What goes to the store, or comes from it, at a time. */
+static uint32_t half_or_batch(const struct cache *cache)
+{
+    return cache->limit / 2 < CACHE_BATCH ? cache->limit / 2 : CACHE_BATCH;
+}
+
+/*
+ * Make room for n slots in so many stretches, which are no more than half of
+ * what the cache may have of either: the oldest go.
+ */
+static void make_room(struct cache *cache, uint64_t n, uint32_t stretches)
+{
+    uint64_t excess = cache_kept(cache) + n;
+
+    excess = excess > cache->limit ? excess - cache->limit : 0;
+    if (excess != 0 || cache->depth + stretches > cache->room)
+        give_oldest(cache, excess > half_or_batch(cache)
+                               ? excess
+                               : half_or_batch(cache));
+    /* Stretches of many slots: enough of them, too. */
+    while (cache->depth + stretches > cache->room)
+        give_oldest(cache, half_or_batch(cache));
+}
+
 /* How much a refill takes beside what is needed at once; with the lock held. */
 static uint64_t batch_size(const struct cache *cache)
 {
     const struct ashlar_pool *pool = cache->pool;
-    uint64_t batch = cache->limit / 2;
+    uint64_t batch = half_or_batch(cache);
     uint64_t share;
 
     if (pool_capacity(pool) < pool->max_slots)
@@ -189,7 +246,7 @@ static enum ashlar_status refill(struct cache *cache)
         pool_lock(pool);
         batch = batch_size(cache);
         cache->depth = store_take(pool, batch == 0 ? 1 : batch, cache->stack,
-                                  cache->limit, &taken);
+                                  cache->room, &taken);
         pool_unlock(pool);
         if (cache->depth != 0 || status != ASHLAR_OK)
             break;
@@ -235,22 +292,44 @@ void *cache_get(struct cache *cache)
 static void keep_or_give(struct cache *cache, const struct extent *extent)
 {
     uint32_t n = extent->end - extent->begin;
-    uint64_t kept = cache_kept(cache);
 
-    if (kept + n > cache->limit) {
-        if (n > cache->limit / 2) {
-            direct_give(cache->pool, extent, 1);
-            return;
-        }
-        give_oldest(cache, cache->limit / 2);
+    if (n > cache->limit / 2 && cache_kept(cache) + n > cache->limit) {
+        direct_give(cache->pool, extent, 1);
+        return;
     }
+    make_room(cache, n, 1);
     push(cache, extent);
+}
+
+/*
+ * The slot behind the window, which is how a consumer gives back what it was
+ * handed in order. False: it is another, and nothing was done.
+ */
+static bool put_behind_window(struct cache *cache, const void *slot)
+{
+    struct ashlar_cache *window = &cache->window;
+    uint32_t end = window->end;
+
+    if (window->begin == end || cache_kept(cache) >= cache->limit ||
+        (const char *)slot != window->base + end * window->stride ||
+        end == cache->slab->count)
+        return false;
+    if (window->state != NULL) {
+        if (state_get(window->state + end) != SLOT_LIVE)
+            return false;
+        state_set(window->state + end, SLOT_FREE);
+    }
+    set_end(cache, end + 1);
+    set_floor(cache);
+    return true;
 }
 
 enum ashlar_status cache_put(struct cache *cache, void *slot)
 {
     struct extent extent;
 
+    if (ASHLAR_LIKELY(put_behind_window(cache, slot)))
+        return ASHLAR_OK;
     if (cache->pool == NULL)
         return cache_refuse_orphan("ashlar_cache_put()");
     if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)
@@ -290,25 +369,27 @@ static void drain_window(struct cache *cache, void **slots_out, size_t n)
 static size_t drain(struct cache *cache, void **slots_out, size_t n)
 {
     size_t got = cache->window.end - cache->window.begin;
-    uint64_t spilled = cache->spilled;
+    size_t stride = cache->window.stride;
     uint32_t depth = cache->depth;
     const struct extent *top;
+    size_t before;
 
     if (got > n)
         got = n;
     if (got != 0)
         drain_window(cache, slots_out, got);
-    while (got < n && depth != 0) {
+    for (before = got; got < n && depth != 0; depth--) {
         top = &cache->stack[depth - 1];
         if (top->end - top->begin > n - got)
             break;
-        direct_hand_out(cache->pool, top, slots_out + got);
+        if (top->end - top->begin == 1)
+            slots_out[got] = slab_hand_out(top->slab, stride, top->begin);
+        else
+            direct_hand_out(cache->pool, top, slots_out + got);
         got += top->end - top->begin;
-        spilled -= top->end - top->begin;
-        depth--;
     }
     cache->depth = depth;
-    set_spilled(cache, spilled);
+    set_spilled(cache, cache->spilled - (got - before));
     if (got < n && depth != 0) {
         pop_window(cache);
         drain_window(cache, slots_out + got, n - got);
@@ -359,7 +440,7 @@ enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
         drain_window(cache, slots_out, n);
         return ASHLAR_OK;
     }
-    if (n > cache_kept(cache) && n <= cache->limit / 2) {
+    if (n > cache_kept(cache) && n <= half_or_batch(cache)) {
         /* Small: fill up, then serve from the cache what it can. */
         if (cache_kept(cache) == 0 && refill(cache) != ASHLAR_OK)
             return ashlar_last_error();
@@ -406,16 +487,18 @@ static void push_batch(struct cache *cache, const struct batch *batch, size_t n)
 {
     struct ashlar_cache *window = &cache->window;
     uint32_t last = batch->count - 1;
+    uint32_t depth = cache->depth;
 
     if (window->begin != window->end)
-        cache->stack[cache->depth++] =
+        cache->stack[depth++] =
             (struct extent){cache->slab, window->begin, window->end};
-    memcpy(cache->stack + cache->depth, batch->extents,
+    memcpy(cache->stack + depth, batch->extents,
            last * sizeof(*batch->extents));
-    cache->depth += last;
-    set_spilled(cache, cache_kept(cache) + n -
-                           (batch->extents[last].end -
-                            batch->extents[last].begin));
+    order_for_fork();
+    cache->depth = depth + last;
+    set_spilled(cache,
+                cache_kept(cache) + n -
+                    (batch->extents[last].end - batch->extents[last].begin));
     set_window(cache, &batch->extents[last]);
 }
 
@@ -423,34 +506,41 @@ static void push_batch(struct cache *cache, const struct batch *batch, size_t n)
 static void settle(struct ashlar_pool *pool, struct cache *cache,
                    void *const *slots, size_t n, const struct batch *batch)
 {
-    if (cache == NULL || n > cache->limit || batch->covered != n) {
+    if (cache == NULL || n > cache->limit || batch->covered != n ||
+        batch->count > cache->room / 2 ||
+        (n >= cache->limit / 2 && cache_kept(cache) + n > cache->limit)) {
         direct_give_batch(pool, slots, n, batch);
         return;
     }
-    if (cache_kept(cache) + n > cache->limit) {
-        if (n >= cache->limit / 2) {
-            direct_give_batch(pool, slots, n, batch);
-            return;
-        }
-        give_oldest(cache, cache->limit / 2);
-    }
-    push_batch(cache, batch, n);
+    make_room(cache, n, batch->count);
+    if (batch->count == 1)
+        push(cache, &batch->extents[0]);
+    else
+        push_batch(cache, batch, n);
 }
 
 /*
- * The usual batch: neighbours in the window's slab, all live. False: it is
- * another, and nothing was done.
+ * The usual batch: the window's left neighbours, in order, which is how they
+ * were got. False: it is another, and nothing was done.
  */
-static bool put_neighbours(struct ashlar_pool *pool, struct cache *cache,
-                           void *const *slots, size_t n)
+static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
 {
-    struct extent extent;
+    struct ashlar_cache *window = &cache->window;
+    size_t stride = window->stride;
+    uint32_t front;
 
-    if (cache->slab == NULL || pool->watched ||
-        direct_read(pool, cache->slab, slots, n, &extent) != n ||
-        !direct_make_free(&extent))
+    if (n > window->begin - window->floor)
         return false;
-    keep_or_give(cache, &extent);
+    front = window->begin - (uint32_t)n;
+    if ((char *)slots[0] != window->base + front * stride ||
+        (n > 1 && address_count_row(slots, n, stride) != n))
+        return false;
+    if (window->state != NULL) {
+        if (state_count_live(window->state + front, n) != n)
+            return false;
+        state_fill(window->state + front, n, SLOT_FREE);
+    }
+    set_begin(cache, front);
     return true;
 }
 
@@ -466,7 +556,7 @@ enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
     if (ASHLAR_UNLIKELY(slots == NULL))
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots is NULL, but n is %zu", n));
-    if (ASHLAR_LIKELY(cache != NULL) && put_neighbours(pool, cache, slots, n))
+    if (ASHLAR_LIKELY(cache != NULL) && put_before_window(cache, slots, n))
         return ASHLAR_OK;
     accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
                              &batch);

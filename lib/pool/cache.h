@@ -17,7 +17,8 @@
  * Invariants:
  *   - kept = spilled + (end - begin) <= limit, where spilled is the sum over
  *     stack[0 .. depth - 1];
- *   - depth <= limit, since each entry has a slot at least;
+ *   - depth <= room; a cache that is full of stretches gives the oldest away,
+ *     as one that is full of slots does;
  *   - floor is the lowest begin for which kept <= limit would still hold;
  *   - pool is NULL iff the pool was destroyed under a caller-held cache, and
  *     then it keeps nothing.
@@ -45,16 +46,33 @@ struct cache {
     uint64_t spilled;  /* atomic */
     uint32_t limit;
     uint32_t depth;
+    uint32_t room;        /* entries of stack */
     struct thread *owner; /* NULL: a caller's */
     struct cache *next;
     struct cache *previous;
-    struct extent stack[]; /* as many as the first limit */
+    struct extent stack[];
 };
+
+/** Slots that go to or come from the store together, on behalf of single ones. */
+#define CACHE_BATCH 256u
+
+/** The most stretches that a cache keeps. */
+#define CACHE_ROOM 512u
 
 /** The cache of which a caller holds the window. */
 static inline struct cache *cache_of(struct ashlar_cache *window)
 {
     return (struct cache *)(void *)window;
+}
+
+/** How many slots a cache keeps when nobody says: see pool.h. */
+static inline uint32_t cache_default(size_t stride)
+{
+    size_t slots = ASHLAR_POOL_CACHE_DEFAULT_BYTES / stride;
+
+    if (slots > ASHLAR_POOL_CACHE_DEFAULT)
+        slots = ASHLAR_POOL_CACHE_DEFAULT;
+    return slots == 0 ? 1 : (uint32_t)slots;
 }
 
 /** A cache that keeps nothing, of no pool's list; NULL: no memory. */
@@ -65,6 +83,9 @@ uint64_t cache_kept(const struct cache *cache);
 
 /** Give everything to the store; the pool's lock is held. */
 void cache_empty(struct cache *cache);
+
+/** Keep nothing any more, and give nothing: where it goes is known. */
+void cache_reset(struct cache *cache);
 
 /** Keep less from now on. Takes the pool's lock. */
 void cache_lower(struct cache *cache, uint32_t limit);

@@ -37,7 +37,7 @@ enum ashlar_status ashlar_cache_open(struct ashlar_pool *pool, size_t slots,
                                      "slots is %zu; a cache keeps at most %zu",
                                      slots, ASHLAR_POOL_CACHE_MAX));
     if (slots == 0)
-        slots = ASHLAR_POOL_CACHE_DEFAULT;
+        slots = cache_default(pool->plan.geometry.stride);
     if (pool->watched)
         slots = 0;
     cache = attach_cache(pool, (uint32_t)slots, NULL);
@@ -55,9 +55,7 @@ enum ashlar_status ashlar_cache_close(struct ashlar_cache *cache)
     if (cache == NULL)
         return error_set(ASHLAR_ERR_INVALID,
                          "ashlar_cache_close() was given NULL for cache");
-    life_lock();
     attach_end(cache_of(cache));
-    life_unlock();
     return ASHLAR_OK;
 }
 

@@ -17,8 +17,8 @@
 
 #define TAKE_EXTENTS 32
 
-/* So many stretches are given under one hold of the lock. */
-#define GIVE_STRETCHES 256
+/* So many stretches are read before they are given under one lock. */
+#define GIVE_EXTENTS 256
 
 void direct_hand_out(struct ashlar_pool *pool, const struct extent *extent,
                      void **slots_out)
@@ -29,14 +29,12 @@ void direct_hand_out(struct ashlar_pool *pool, const struct extent *extent,
     size_t n = extent->end - extent->begin;
 
     if (n == 1) {
-        if (slab->state != NULL)
-            state_set(slab->state + extent->begin, SLOT_LIVE);
-        slots_out[0] = first;
+        slots_out[0] = slab_hand_out(slab, stride, extent->begin);
         return;
     }
     if (slab->state != NULL)
         state_fill(slab->state + extent->begin, n, SLOT_LIVE);
-    address_write(slots_out, first, n, stride);
+    address_write_row(slots_out, first, n, stride);
 }
 
 enum ashlar_status direct_get(struct ashlar_pool *pool, void **slots_out,
@@ -127,7 +125,7 @@ static inline size_t reader_next(struct reader *reader, void *const *slots,
     if (n > 1 && (char *)slots[1] == (char *)slots[0] + stride) {
         if (n > reader->count - index)
             n = reader->count - index;
-        length = address_count(slots, n, stride);
+        length = address_count_row(slots, n, stride);
     }
     extent_out->slab = reader->slab;
     extent_out->begin = (uint32_t)index;
@@ -178,49 +176,106 @@ static void make_live_again(struct ashlar_pool *pool, void *const *slots,
 
     for (i = 0; pool->checked && i < n; i += extent.end - extent.begin) {
         (void)reader_next(&reader, slots + i, n - i, &extent);
-        state_fill(extent.slab->state + extent.begin,
-                   extent.end - extent.begin, SLOT_LIVE);
+        state_fill(extent.slab->state + extent.begin, extent.end - extent.begin,
+                   SLOT_LIVE);
     }
+}
+
+/* A batch that is being accepted. */
+struct accepting {
+    struct reader reader;
+    struct batch *batch;
+    bool checked;
+};
+
+static inline void batch_add(struct batch *batch, struct slab *slab,
+                             uint64_t begin, uint64_t end, size_t covered)
+{
+    if (batch->count == BATCH_EXTENTS)
+        return;
+    batch->extents[batch->count++] =
+        (struct extent){slab, (uint32_t)begin, (uint32_t)end};
+    batch->covered = covered;
+}
+
+/*
+ * Accept the slots that stand alone, from the i-th on, as far as they lie in
+ * the reader's slab; returns the first that does not, or is refused. What comes
+ * in no order comes by here.
+ */
+static size_t accept_singles(struct accepting *accepting, void *const *slots,
+                             size_t i, size_t n)
+{
+    const struct reader reader = accepting->reader;
+    size_t stride = reader.geometry.stride;
+    unsigned char *state = accepting->checked ? reader.state : NULL;
+    uint64_t index;
+
+    for (; i < n; i++) {
+        index =
+            geometry_index(&reader.geometry, (uintptr_t)slots[i] - reader.base);
+        if (index >= reader.count ||
+            (i + 1 < n && (char *)slots[i + 1] == (char *)slots[i] + stride))
+            break;
+        if (state != NULL) {
+            if (state_get(state + index) != SLOT_LIVE)
+                break;
+            state_set(state + index, SLOT_FREE);
+        }
+        batch_add(accepting->batch, reader.slab, index, index + 1, i + 1);
+    }
+    return i;
+}
+
+/*
+ * Accept the stretch that starts with the i-th; returns the first behind it,
+ * or, when one of it is refused, that one, with *refused_out set.
+ */
+static size_t accept_stretch(struct accepting *accepting, void *const *slots,
+                             size_t i, size_t n, bool *refused_out)
+{
+    struct extent extent;
+    size_t length = reader_next(&accepting->reader, slots + i, n - i, &extent);
+    size_t live = length;
+
+    if (accepting->checked && length != 0)
+        live = make_free(accepting->reader.state + extent.begin, length);
+    *refused_out = length == 0 || live != length;
+    if (!*refused_out)
+        batch_add(accepting->batch, extent.slab, extent.begin, extent.end,
+                  i + length);
+    return i + live;
 }
 
 size_t direct_accept(struct ashlar_pool *pool, struct slab *hint,
                      void *const *slots, size_t n, struct batch *batch_out)
 {
-    struct reader reader = reader_of(pool, hint);
-    bool checked = pool->checked;
-    struct extent extent;
-    uint32_t count = 0;
-    size_t covered = 0;
-    size_t length;
-    size_t live;
-    size_t i;
+    struct accepting accepting = {reader_of(pool, hint), batch_out,
+                                  pool->checked};
+    bool refused = false;
+    size_t accepted = 0; /* so many are marked free */
+    size_t i = 0;
 
-    for (i = 0; i < n; i += length) {
-        length = reader_next(&reader, slots + i, n - i, &extent);
-        live = length;
-        if (checked && length != 0)
-            live = make_free(reader.state + extent.begin, length);
-        if (ASHLAR_UNLIKELY(length == 0 || live != length)) {
-            make_live_again(pool, slots, i);
-            return i + live;
-        }
-        if (count == BATCH_EXTENTS)
-            continue;
-        batch_out->extents[count++] = extent;
-        covered = i + length;
+    batch_out->count = 0;
+    batch_out->covered = 0;
+    while (i < n && !refused) {
+        i = accept_singles(&accepting, slots, i, n);
+        accepted = i;
+        if (i < n)
+            i = accept_stretch(&accepting, slots, i, n, &refused);
     }
-    batch_out->count = count;
-    batch_out->covered = covered;
-    return n;
+    if (refused)
+        make_live_again(pool, slots, accepted);
+    return i;
 }
 
-static void log_duplicates(const struct ashlar_pool *pool, uint64_t count)
+void direct_log_duplicates(const char *name, uint64_t count)
 {
     if (count != 0)
         log_line(ASHLAR_LOG_ERROR,
                  "pool \"%s\": %lu slot(s) were put twice by puts that raced; "
                  "the second puts were dropped",
-                 pool->name, (unsigned long)count);
+                 name, (unsigned long)count);
 }
 
 void direct_give(struct ashlar_pool *pool, const struct extent *extents,
@@ -231,24 +286,19 @@ void direct_give(struct ashlar_pool *pool, const struct extent *extents,
     pool_lock(pool);
     duplicates = store_give(pool, extents, count);
     pool_unlock(pool);
-    log_duplicates(pool, duplicates);
+    direct_log_duplicates(pool->name, duplicates);
 }
 
 /* Give accepted pointers by reading them again; returns how many were. */
 static size_t give_some(struct reader *reader, void *const *slots, size_t n)
 {
-    struct extent extent;
-    uint64_t duplicates = 0;
-    uint32_t stretches = 0;
+    struct extent extents[GIVE_EXTENTS];
+    uint32_t count = 0;
     size_t i;
 
-    pool_lock(reader->pool);
-    for (i = 0; i < n && stretches < GIVE_STRETCHES; stretches++) {
-        i += reader_next(reader, slots + i, n - i, &extent);
-        duplicates += store_give(reader->pool, &extent, 1);
-    }
-    pool_unlock(reader->pool);
-    log_duplicates(reader->pool, duplicates);
+    for (i = 0; i < n && count < GIVE_EXTENTS; count++)
+        i += reader_next(reader, slots + i, n - i, &extents[count]);
+    direct_give(reader->pool, extents, count);
     return i;
 }
 
@@ -258,7 +308,8 @@ void direct_give_batch(struct ashlar_pool *pool, void *const *slots, size_t n,
     struct reader reader = reader_of(pool, NULL);
     size_t i = batch->covered;
 
-    direct_give(pool, batch->extents, batch->count);
+    if (batch->count != 0)
+        direct_give(pool, batch->extents, batch->count);
     while (i < n)
         i += give_some(&reader, slots + i, n - i);
 }
@@ -273,8 +324,10 @@ static enum ashlar_status refuse_address(struct ashlar_pool *pool,
     uint64_t index;
 
     if (slot == NULL)
-        return error_set(ASHLAR_ERR_INVALID, "%s is NULL; give a live slot of "
-                         "pool \"%s\"", what, pool->name);
+        return error_set(ASHLAR_ERR_INVALID,
+                         "%s is NULL; give a live slot of "
+                         "pool \"%s\"",
+                         what, pool->name);
     if (slab == NULL)
         return error_set(ASHLAR_ERR_WRONG_OWNER,
                          "%s is %p, which is no address of pool \"%s\"; put it "

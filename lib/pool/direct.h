@@ -22,7 +22,7 @@
 struct ashlar_pool;
 
 /** Entries that a batch of puts is kept as; what is more is read again. */
-#define BATCH_EXTENTS 128
+#define BATCH_EXTENTS 256
 
 /** A batch of pointers that was checked and marked free. */
 struct batch {
@@ -69,6 +69,12 @@ size_t direct_accept(struct ashlar_pool *pool, struct slab *hint,
 /** Give stretches to the store; takes the lock, and logs duplicates. */
 void direct_give(struct ashlar_pool *pool, const struct extent *extents,
                  uint32_t count);
+
+/**
+ * Say that racing puts put slots of a pool twice; nothing when count is 0.
+ * Without any lock.
+ */
+void direct_log_duplicates(const char *name, uint64_t count);
 
 /** Give an accepted batch to the store. */
 void direct_give_batch(struct ashlar_pool *pool, void *const *slots, size_t n,

@@ -149,24 +149,30 @@ static bool may_turn(const struct ashlar_pool *pool, const struct slab *slab,
            slab->count >= length && pool->singles - slab->count >= needed;
 }
 
-/* With both locks held: one wholly free singles slab becomes one of runs. */
-static bool runs_from_singles(struct ashlar_pool *pool, uint32_t length)
+/*
+ * With both locks held: one wholly free singles slab becomes one of runs.
+ * ASHLAR_ERR_FRAGMENTED says that there is none; the error is not set.
+ */
+static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
+                                            uint32_t length)
 {
     struct slab *slab;
     uint32_t i;
 
     for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
         slab = pool->map->order[i];
-        if (!may_turn(pool, slab, length) || slab_make_tags(slab) != 0)
+        if (!may_turn(pool, slab, length))
             continue;
+        if (slab_make_tags(slab) != 0)
+            return ASHLAR_ERR_NO_MEMORY;
         pool->singles -= slab->count;
         pool->store.free -= slab->count;
         slab_set_all_free(slab, false);
         __atomic_store_n(&slab->kind, SLAB_RUNS, __ATOMIC_RELAXED);
         runs_add_slab(pool, slab);
-        return true;
+        return ASHLAR_OK;
     }
-    return false;
+    return ASHLAR_ERR_FRAGMENTED;
 }
 
 static enum ashlar_status limit_reached(struct ashlar_pool *pool,
@@ -242,14 +248,35 @@ enum ashlar_status grow_singles_to(struct ashlar_pool *pool, uint64_t target)
     return status;
 }
 
+/*
+ * With both locks held: the longest run that can be had where one of `length`
+ * cannot; longer ones that are promised are none to cut it from.
+ */
+static uint64_t longest_run(struct ashlar_pool *pool, uint32_t length,
+                            uint64_t room)
+{
+    uint64_t longest = max_u64(runs_join(pool), room);
+    const struct slab *slab;
+    uint32_t i;
+
+    for (i = 0; i < pool->runs.bin_count; i++)
+        if (pool->runs.bins[i].free != 0 && pool->runs.bins[i].length < length)
+            longest = max_u64(longest, pool->runs.bins[i].length);
+    for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
+        slab = pool->map->order[i];
+        if (may_turn(pool, slab, 1))
+            longest = max_u64(longest, slab->count);
+    }
+    return longest;
+}
+
 /* With both locks held: why runs cannot be had at max_slots. */
 static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
                                  uint64_t missing)
 {
     uint64_t room = pool->max_slots - pool_capacity(pool);
-    uint64_t left = room + pool->store.free + pool->runs.slots -
-                    pool->runs.live_slots;
-    uint64_t longest = max_u64(runs_join(pool), room);
+    uint64_t left =
+        room + pool->store.free + pool->runs.slots - pool->runs.live_slots;
 
     if (left < missing)
         return error_set(ASHLAR_ERR_LIMIT,
@@ -264,7 +291,7 @@ static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
                      "%lu; the longest run that can be had is %lu",
                      pool->name, (unsigned long)left,
                      (unsigned long)pool->max_slots, (unsigned long)length,
-                     (unsigned long)longest);
+                     (unsigned long)longest_run(pool, length, room));
 }
 
 /* With both locks held: runs of a length that need no growth. */
@@ -305,7 +332,11 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
             have = runs_at_hand(pool, length);
         }
         missing = have < count ? (count - have) * length : 0;
-        if (missing > room && !runs_from_singles(pool, length))
+        if (missing > room)
+            status = runs_from_singles(pool, length);
+        if (status == ASHLAR_ERR_NO_MEMORY)
+            status = no_memory(pool, missing);
+        else if (status != ASHLAR_OK)
             status = no_run(pool, length, missing);
         pool_unlock(pool);
     } while (status == ASHLAR_OK && missing > room);

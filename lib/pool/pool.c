@@ -33,19 +33,12 @@ enum ashlar_status pool_refuse(struct ashlar_pool *pool,
     return status;
 }
 
-void pool_recover(struct ashlar_pool *pool)
-{
-    pool->fork_epoch = life_fork_epoch;
-    attach_recover(pool);
-}
-
 /*
  * The calling thread's cache: the short way when it has one already, which
  * also says that the pool is alive.
  */
-static inline enum ashlar_status find_cache(struct ashlar_pool *pool,
-                                            const char *call,
-                                            struct cache **cache_out)
+static inline enum ashlar_status
+find_cache(struct ashlar_pool *pool, const char *call, struct cache **cache_out)
 {
     enum ashlar_status status;
 

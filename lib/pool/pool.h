@@ -55,11 +55,11 @@ enum pool_life {
 
 struct ashlar_pool {
     /* Written when the pool is made, read by every call. */
-    uint32_t key;     /* of the threads' caches; the record's for ever */
-    uint32_t life;    /* enum pool_life; atomic */
-    uint32_t flags;   /* as given */
-    bool checked;     /* puts are checked */
-    bool watched;     /* Valgrind or AddressSanitizer looks on: no caches */
+    uint32_t key;         /* of the threads' caches; the record's for ever */
+    uint32_t life;        /* enum pool_life; atomic */
+    uint32_t flags;       /* as given */
+    bool checked;         /* puts are checked */
+    bool watched;         /* Valgrind or AddressSanitizer looks on: no caches */
     uint32_t cache_slots; /* most in a thread's cache; 0: no such caches */
     uint64_t max_slots;
     size_t object_bytes;
@@ -82,7 +82,6 @@ struct ashlar_pool {
     uint64_t promised; /* reserve(): so many may be live at once */
     uint64_t granted;  /* sum of the caches' limits */
     uint32_t cache_count;
-    unsigned fork_epoch; /* when caches of dead threads were last taken back */
     struct cache *caches;
     uint64_t takes;
     uint64_t gives;
@@ -104,9 +103,9 @@ enum ashlar_status pool_refuse_handle(struct ashlar_pool *pool,
 static inline enum ashlar_status pool_check(struct ashlar_pool *pool,
                                             const char *call)
 {
-    if (ASHLAR_LIKELY(pool != NULL && __atomic_load_n(&pool->life,
-                                                      __ATOMIC_ACQUIRE) ==
-                                          POOL_LIVE))
+    if (ASHLAR_LIKELY(pool != NULL &&
+                      __atomic_load_n(&pool->life, __ATOMIC_ACQUIRE) ==
+                          POOL_LIVE))
         return ASHLAR_OK;
     return pool_refuse_handle(pool, call);
 }
@@ -136,21 +135,10 @@ static inline void pool_note_peak(struct ashlar_pool *pool)
         pool->peak = out;
 }
 
-/** How often this process has been forked off; pools compare with it. */
-extern unsigned life_fork_epoch;
-
-/** What pool_lock() does for the first time in a child of fork(2). */
-void pool_recover(struct ashlar_pool *pool);
-
-/**
- * Take the pool's lock; in a child of fork(2), for the first time, take back
- * what the caches of the parent's other threads held.
- */
+/** Take and give back the pool's lock. */
 static inline void pool_lock(struct ashlar_pool *pool)
 {
     lock_take(&pool->lock);
-    if (ASHLAR_UNLIKELY(pool->fork_epoch != life_fork_epoch))
-        pool_recover(pool);
 }
 
 static inline void pool_unlock(struct ashlar_pool *pool)
@@ -163,10 +151,11 @@ static inline struct run_bin *runs_bin(struct ashlar_pool *pool,
                                        uint32_t length)
 {
     const struct runs *runs = &pool->runs;
+    uint32_t hint = runs->hints[length % RUNS_HINTS];
 
-    if (ASHLAR_LIKELY(runs->last < runs->bin_count &&
-                      runs->bins[runs->last].length == length))
-        return &runs->bins[runs->last];
+    if (ASHLAR_LIKELY(hint < runs->bin_count &&
+                      runs->bins[hint].length == length))
+        return &runs->bins[hint];
     return runs_bin_search(pool, length);
 }
 

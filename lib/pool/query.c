@@ -28,12 +28,11 @@ enum ashlar_status ashlar_pool_index(struct ashlar_pool *pool,
     if (status != ASHLAR_OK)
         return status;
     if (address == NULL || index_out == NULL)
-        return pool_refuse(pool,
-                           error_set(ASHLAR_ERR_INVALID,
-                                     "ashlar_pool_index() was given NULL for "
-                                     "%s",
-                                     address == NULL ? "address"
-                                                     : "index_out"));
+        return pool_refuse(
+            pool, error_set(ASHLAR_ERR_INVALID,
+                            "ashlar_pool_index() was given NULL for "
+                            "%s",
+                            address == NULL ? "address" : "index_out"));
     slab = slab_map_find(pool_map(pool), (uintptr_t)address);
     if (slab == NULL)
         return pool_refuse(pool, error_set(ASHLAR_ERR_WRONG_OWNER,

@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "pool/attach.h"
 #include "pool/cache.h"
+#include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
 #include "pool/vacate.h"
@@ -37,19 +38,23 @@ static struct promise promise_read(struct ashlar_pool *pool, uint64_t n)
     return promise;
 }
 
-/* Near max_slots the calling thread's own cache makes way. */
-static void make_way(struct cache *cache, struct promise *promise)
+/*
+ * Near max_slots the calling thread's own cache makes way: what its limit
+ * becomes if all else succeeds.
+ */
+static uint32_t own_limit(const struct cache *cache, struct promise *promise)
 {
     uint64_t excess;
 
-    if (cache == NULL ||
-        promise->target + promise->granted <= promise->ceiling)
-        return;
+    if (cache == NULL)
+        return 0;
+    if (promise->target + promise->granted <= promise->ceiling)
+        return cache->limit;
     excess = promise->target + promise->granted - promise->ceiling;
     if (excess > cache->limit)
         excess = cache->limit;
-    cache_lower(cache, cache->limit - (uint32_t)excess);
     promise->granted -= excess;
+    return cache->limit - (uint32_t)excess;
 }
 
 static enum ashlar_status refuse_promise(struct ashlar_pool *pool, size_t n,
@@ -94,6 +99,7 @@ enum ashlar_status ashlar_pool_reserve(struct ashlar_pool *pool, size_t n)
     enum ashlar_status status = pool_check(pool, "ashlar_pool_reserve()");
     struct promise promise;
     struct cache *cache;
+    uint32_t limit;
 
     if (status != ASHLAR_OK)
         return status;
@@ -105,12 +111,14 @@ enum ashlar_status ashlar_pool_reserve(struct ashlar_pool *pool, size_t n)
     cache = attach_self(pool);
     do {
         promise = promise_read(pool, n);
-        make_way(cache, &promise);
+        limit = own_limit(cache, &promise);
         if (promise.target + promise.granted > promise.ceiling)
             return pool_refuse(pool, refuse_promise(pool, n, &promise));
         status = grow_singles_to(pool, promise.target + promise.granted);
         if (status != ASHLAR_OK)
             return pool_refuse(pool, status);
+        if (cache != NULL)
+            cache_lower(cache, limit);
     } while (!promise_make(pool, promise.target));
     return ASHLAR_OK;
 }
@@ -132,11 +140,11 @@ enum ashlar_status ashlar_pool_reserve_runs(struct ashlar_pool *pool, size_t n,
                             n, pool->name, (unsigned long)pool->max_slots));
     if (!multiply_size(n, count, &slots) || slots > pool->max_slots)
         return pool_refuse(
-            pool, error_set(ASHLAR_ERR_LIMIT,
-                            "%zu runs of %zu slots are more than the max_slots "
-                            "of pool \"%s\", which is %lu",
-                            count, n, pool->name,
-                            (unsigned long)pool->max_slots));
+            pool,
+            error_set(ASHLAR_ERR_LIMIT,
+                      "%zu runs of %zu slots are more than the max_slots "
+                      "of pool \"%s\", which is %lu",
+                      count, n, pool->name, (unsigned long)pool->max_slots));
     pool_lock(pool);
     bin = runs_bin(pool, (uint32_t)n);
     pool_unlock(pool);
@@ -195,10 +203,14 @@ static size_t trim_runs(struct ashlar_pool *pool, struct slab *slab)
     return bytes;
 }
 
-/* With the lock held: promises end, and free neighbours grow together. */
-static void drop_promises(struct ashlar_pool *pool)
+/*
+ * With the lock held: promises end, and free neighbours grow together. Returns
+ * the slots that racing puts had put twice.
+ */
+static uint64_t drop_promises(struct ashlar_pool *pool)
 {
     struct cache *own = thread_local_get(pool->key);
+    uint64_t before = pool->duplicates;
     uint32_t i;
 
     if (own != NULL)
@@ -207,6 +219,7 @@ static void drop_promises(struct ashlar_pool *pool)
     for (i = 0; i < pool->runs.bin_count; i++)
         pool->runs.bins[i].keep = 0;
     (void)runs_join(pool);
+    return pool->duplicates - before;
 }
 
 enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
@@ -214,6 +227,7 @@ enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
     enum ashlar_status status = pool_check(pool, "ashlar_pool_trim()");
     struct slab_map *map;
     struct slab *slab;
+    uint64_t duplicates;
     size_t bytes = 0;
     uint32_t i;
 
@@ -221,8 +235,9 @@ enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
         return status;
     (void)pending_collect(pool);
     pool_lock(pool);
-    drop_promises(pool);
+    duplicates = drop_promises(pool);
     pool_unlock(pool);
+    direct_log_duplicates(pool->name, duplicates);
     if (pool->plan.range != NULL) {
         status = vacate_trim(pool, &bytes);
         if (status == ASHLAR_OK && bytes_out != NULL)

@@ -102,7 +102,7 @@ struct run_bin *runs_bin_search(struct ashlar_pool *pool, uint32_t length)
     if (!bin_is(runs, position, length) &&
         bin_insert(runs, position, length) == NULL)
         return NULL;
-    runs->last = position;
+    runs->hints[length % RUNS_HINTS] = position;
     return &runs->bins[position];
 }
 
@@ -137,7 +137,7 @@ static uint64_t rest_cut(struct ashlar_pool *pool, uint32_t length)
     uint32_t index;
     uint32_t whole;
 
-    for (class = class_of(length); class < RUNS_CLASSES && place == 0; class++)
+    for (class = class_of(length); class < RUNS_CLASSES && place == 0; class ++)
         place = rest_unlink(pool, class, length);
     if (place == 0)
         return 0;
@@ -205,7 +205,7 @@ uint64_t runs_in_rest(struct ashlar_pool *pool, uint32_t length)
     unsigned class;
     uint64_t place;
 
-    for (class = class_of(length); class < RUNS_CLASSES; class++)
+    for (class = class_of(length); class < RUNS_CLASSES; class ++)
         for (place = pool->runs.rest[class]; place != 0;
              place = place_tag(pool, place)->next)
             count += place_tag(pool, place)->length / length;

@@ -36,6 +36,7 @@
 struct ashlar_pool;
 
 #define RUNS_CLASSES 32
+#define RUNS_HINTS   64 /* a power of two */
 
 /** The free runs of one length. */
 struct run_bin {
@@ -50,7 +51,7 @@ struct runs {
     struct run_bin *bins;
     uint32_t bin_count;
     uint32_t bin_room;
-    uint32_t last;               /* the bin used last: the likely next */
+    uint32_t hints[RUNS_HINTS];  /* where lengths were last seen among bins */
     uint64_t rest[RUNS_CLASSES]; /* places of first free stretches */
     uint64_t slots;              /* of run slabs */
     uint64_t live_slots;

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define HUGE_BYTES   ((size_t)2 << 20)
-#define WORD_BITS    64u
+#define HUGE_BYTES    ((size_t)2 << 20)
+#define WORD_BITS     64u
 #define PREFAULT_STEP 4096u
 
 static uint32_t words_for(uint32_t bits)
@@ -199,8 +199,7 @@ void slab_set_all_free(struct slab *slab, bool is_free)
     uint32_t rest = slab->count % WORD_BITS;
 
     memset(slab->free, is_free ? 0xff : 0, slab->words * sizeof(uint64_t));
-    memset(slab->summary, is_free ? 0xff : 0,
-           summary_words * sizeof(uint64_t));
+    memset(slab->summary, is_free ? 0xff : 0, summary_words * sizeof(uint64_t));
     if (is_free && rest != 0)
         slab->free[slab->words - 1] = (UINT64_C(1) << rest) - 1;
     rest = slab->words % WORD_BITS;

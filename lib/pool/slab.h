@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "pool/geometry.h"
+#include "pool/state.h"
 #include "range/range.h"
 #include "source/source.h"
 
@@ -85,7 +86,7 @@ struct slab_place {
 struct slab_map {
     uint32_t count;
     struct slab_map *older;
-    struct slab **order;         /* count of them, in the same block */
+    struct slab **order;        /* count of them, in the same block */
     struct slab_place places[]; /* count of them, by address */
 };
 
@@ -151,6 +152,15 @@ static inline char *slab_slot(const struct slab *slab, size_t stride,
                               uint32_t index)
 {
     return slab->base + (size_t)index * stride;
+}
+
+/** Mark one slot live; returns its address. */
+static inline char *slab_hand_out(const struct slab *slab, size_t stride,
+                                  uint32_t index)
+{
+    if (slab->state != NULL)
+        state_set(slab->state + index, SLOT_LIVE);
+    return slab_slot(slab, stride, index);
 }
 
 static inline enum slab_kind slab_kind_of(const struct slab *slab)

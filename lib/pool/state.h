@@ -44,6 +44,13 @@ static inline uint64_t state_get_word(const unsigned char *state)
                            __ATOMIC_RELAXED);
 }
 
+/** Bit i says whether byte i of a word is SLOT_LIVE. */
+static inline uint64_t state_bits(uint64_t word)
+{
+    /* Byte i, which is 0 or 1, arrives at bit 56 + i, and nothing collides. */
+    return word * UINT64_C(0x0102040810204080) >> 56;
+}
+
 static inline void state_fill(unsigned char *state, size_t n,
                               enum slot_state value)
 {

@@ -78,32 +78,49 @@ struct extent store_stretch(struct slab *slab, uint32_t from, uint32_t want)
     return extent;
 }
 
-/* Clear or set bits word by word; returns how many changed. */
-static uint32_t bits_change(struct slab *slab, uint32_t begin, uint32_t end,
-                            bool set)
+/* Clear bits that are set, word by word. */
+static void bits_clear(struct slab *slab, uint32_t begin, uint32_t end)
 {
-    uint32_t changed = 0;
     uint32_t high;
     uint32_t w;
-    uint64_t mask;
 
     while (begin < end) {
         w = begin / WORD_BITS;
         high = min_u32(end - w * WORD_BITS, WORD_BITS);
-        mask = bits_between(begin % WORD_BITS, high);
-        if (set) {
-            changed += (uint32_t)__builtin_popcountll(mask & ~slab->free[w]);
-            slab->free[w] |= mask;
-            slab->summary[w / WORD_BITS] |= UINT64_C(1) << w % WORD_BITS;
-        } else {
-            changed += (uint32_t)__builtin_popcountll(mask & slab->free[w]);
-            slab->free[w] &= ~mask;
-            if (slab->free[w] == 0)
-                slab->summary[w / WORD_BITS] &= ~(UINT64_C(1) << w % WORD_BITS);
-        }
+        slab->free[w] &= ~bits_between(begin % WORD_BITS, high);
+        if (slab->free[w] == 0)
+            slab->summary[w / WORD_BITS] &= ~(UINT64_C(1) << w % WORD_BITS);
         begin = w * WORD_BITS + high;
     }
-    return changed;
+}
+
+/* Set bits of one word; returns how many were set already. */
+static inline uint32_t word_set(struct slab *slab, uint32_t w, uint64_t mask)
+{
+    uint64_t old = slab->free[w];
+
+    slab->free[w] = old | mask;
+    if (old == 0)
+        slab->summary[w / WORD_BITS] |= UINT64_C(1) << w % WORD_BITS;
+    if (ASHLAR_LIKELY((old & mask) == 0))
+        return 0;
+    return (uint32_t)__builtin_popcountll(old & mask);
+}
+
+/* Set bits word by word; returns how many were set already. */
+static uint32_t bits_set(struct slab *slab, uint32_t begin, uint32_t end)
+{
+    uint32_t twice = 0;
+    uint32_t high;
+    uint32_t w;
+
+    while (begin < end) {
+        w = begin / WORD_BITS;
+        high = min_u32(end - w * WORD_BITS, WORD_BITS);
+        twice += word_set(slab, w, bits_between(begin % WORD_BITS, high));
+        begin = w * WORD_BITS + high;
+    }
+    return twice;
 }
 
 /* The lowest stretch of a slab that has free slots. */
@@ -137,7 +154,7 @@ uint32_t store_take(struct ashlar_pool *pool, uint64_t want,
         extent = slab_lowest(slab, want - taken > slab->free_slots
                                        ? slab->free_slots
                                        : (uint32_t)(want - taken));
-        (void)bits_change(slab, extent.begin, extent.end, false);
+        bits_clear(slab, extent.begin, extent.end);
         slab->free_slots -= extent.end - extent.begin;
         pool->store.free -= extent.end - extent.begin;
         taken += extent.end - extent.begin;
@@ -149,51 +166,51 @@ uint32_t store_take(struct ashlar_pool *pool, uint64_t want,
     return count;
 }
 
-/* bits_change() of one bit that is to be set. */
-static inline uint32_t bit_set(struct slab *slab, uint32_t i)
+/*
+ * Give stretches of one slab, which the first `count` are; returns how many
+ * slots were in the store already.
+ */
+static uint32_t give_to_slab(struct ashlar_pool *pool,
+                             const struct extent *extents, uint32_t count)
 {
-    uint64_t *word = &slab->free[i / WORD_BITS];
-    uint64_t old = *word;
-    uint64_t bit = UINT64_C(1) << i % WORD_BITS;
+    struct slab *slab = extents[0].slab;
+    uint32_t lowest = UINT32_MAX;
+    uint32_t slots = 0;
+    uint32_t twice = 0;
+    uint32_t begin;
+    uint32_t i;
 
-    *word = old | bit;
-    if (old == 0)
-        slab->summary[i / WORD_BITS / WORD_BITS] |=
-            UINT64_C(1) << i / WORD_BITS % WORD_BITS;
-    return (old & bit) == 0;
+    for (i = 0; i < count; i++) {
+        begin = extents[i].begin;
+        slots += extents[i].end - begin;
+        lowest = min_u32(lowest, begin);
+        if (extents[i].end - begin == 1)
+            twice += word_set(slab, begin / WORD_BITS,
+                              UINT64_C(1) << begin % WORD_BITS);
+        else
+            twice += bits_set(slab, begin, extents[i].end);
+    }
+    slab->free_slots += slots - twice;
+    slab->low = min_u32(slab->low, lowest / (WORD_BITS * WORD_BITS));
+    pool->store.free += slots - twice;
+    pool->store.low = min_u32(pool->store.low, slab->number);
+    return twice;
 }
 
 uint64_t store_give(struct ashlar_pool *pool, const struct extent *extents,
                     uint32_t count)
 {
     uint64_t duplicates = 0;
-    uint32_t changed;
+    uint32_t alike;
     uint32_t i;
-    struct slab *slab;
 
-    for (i = 0; i < count; i++) {
-        slab = extents[i].slab;
-        changed =
-            extents[i].end - extents[i].begin == 1
-                ? bit_set(slab, extents[i].begin)
-                : bits_change(slab, extents[i].begin, extents[i].end, true);
-        duplicates += extents[i].end - extents[i].begin - changed;
-        slab->free_slots += changed;
-        slab->low = min_u32(slab->low,
-                            extents[i].begin / (WORD_BITS * WORD_BITS));
-        pool->store.free += changed;
-        pool->store.low = min_u32(pool->store.low, slab->number);
+    for (i = 0; i < count; i += alike) {
+        alike = 1;
+        while (i + alike < count && extents[i + alike].slab == extents[i].slab)
+            alike++;
+        duplicates += give_to_slab(pool, extents + i, alike);
     }
     pool->gives++;
     pool->duplicates += duplicates;
     return duplicates;
-}
-
-void store_forget(struct ashlar_pool *pool, const struct extent *extent)
-{
-    uint32_t changed =
-        bits_change(extent->slab, extent->begin, extent->end, false);
-
-    extent->slab->free_slots -= changed;
-    pool->store.free -= changed;
 }

@@ -48,9 +48,6 @@ uint32_t store_take(struct ashlar_pool *pool, uint64_t want,
 uint64_t store_give(struct ashlar_pool *pool, const struct extent *extents,
                     uint32_t count);
 
-/** Clear the bits of a stretch that turned out to be a cache's. */
-void store_forget(struct ashlar_pool *pool, const struct extent *extent);
-
 /** The next stretch of set bits of a slab from `from` on; begin == end: none. */
 struct extent store_stretch(struct slab *slab, uint32_t from, uint32_t want);
 

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The ashlar authors
 
-import sys
 from types import TracebackType
 from typing import Any, Iterable, Iterator, SupportsIndex, final
 
 from ._records import PoolStats, TypeInfo
-
-if sys.version_info >= (3, 12):
-    from collections.abc import Buffer
-else:
-    Buffer = Any
 
 @final
 class Slot:

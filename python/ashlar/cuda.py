@@ -24,6 +24,7 @@ cuda.bindings is not imported until something here is called.
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
 import types
 import warnings
@@ -39,7 +40,7 @@ _ALIGNMENT = 128
 
 # Errors after which a context answers every call alike: what was asked is not
 # at fault. The numbers are CUresult's, in every version.
-_CONTEXT_FAILED = frozenset((700, 702, *range(710, 720)))
+_CONTEXT_FAILED = frozenset((700, 702, 710, *range(714, 720), 721))
 _HINTS = {
     1: "an argument breaks one of the rules for tensor maps; the driver does "
     "not say which",
@@ -55,6 +56,9 @@ _aligned_classes: dict[type, type] = {}
 
 def _bindings() -> Any:
     """The module cuda.bindings.driver, imported now if it was not."""
+    driver = sys.modules.get("cuda.bindings.driver")
+    if driver is not None:
+        return driver
     for name in ("cuda.bindings.driver", "cuda.cuda"):
         try:
             return importlib.import_module(name)
@@ -99,7 +103,9 @@ class _AlignedType(type):
 
 
 def _make_aligned(base: Any) -> type:
-    class CUtensorMap(base, metaclass=_AlignedType):
+    new = base.__new__
+
+    class CUtensorMap(base, metaclass=_AlignedType):  # type: ignore[misc]
         """A tensor map at a multiple of 128.
 
         CUtensorMap() takes a slot of ashlar.cuda.map_pool(), filled with zeros;
@@ -112,10 +118,10 @@ def _make_aligned(base: Any) -> type:
 
         def __new__(cls, _ptr: int = 0) -> Any:
             if _ptr:
-                return base.__new__(cls, _ptr)
-            slot = map_pool().get()
+                return new(cls, _ptr)
+            slot = (_pool or map_pool()).get()
             slot.zero()
-            self = base.__new__(cls, slot.address)
+            self = new(cls, slot.address)
             self._held = slot
             return self
 
@@ -156,27 +162,22 @@ def _check_slot(slot: Slot | Row) -> memoryview:
 
 
 def _place(aligned: Any, slot: Slot | Row | None, pool: Pool | None) -> Any:
-    """A map over a slot, whatever that holds."""
+    """A map of zeros over a slot."""
     if slot is None:
-        held: Any = (map_pool() if pool is None else pool).get()
-        if pool is not None:
-            _check_slot(held)
-        address = held.address
-    else:
-        held = _check_slot(slot)
-        address = slot.address
-    made = aligned(_ptr=address)
+        if pool is None:
+            return aligned()
+        slot = pool.get()
+    held = _check_slot(slot)
+    held[:_MAP_BYTES] = bytes(_MAP_BYTES)
+    made = aligned(_ptr=slot.address)
     made._held = held
     return made
 
 
 def _fill(made: Any, source: Any) -> None:
-    held = made._held
-    if source is None:
-        memoryview(held)[:_MAP_BYTES] = bytes(_MAP_BYTES)
-        return
-    if hasattr(source, "getPtr"):
-        _copy_from(held, int(source.getPtr()), _MAP_BYTES)
+    address = getattr(source, "getPtr", None)
+    if address is not None:
+        _copy_from(made._held, int(address()), _MAP_BYTES)
         return
     content = memoryview(source).cast("B")
     if content.nbytes != _MAP_BYTES:
@@ -185,7 +186,7 @@ def _fill(made: Any, source: Any) -> None:
             f"{content.nbytes}",
             Status.INVALID,
         )
-    memoryview(held)[:_MAP_BYTES] = content
+    memoryview(made._held)[:_MAP_BYTES] = content
 
 
 def tensor_map(
@@ -206,25 +207,37 @@ def tensor_map(
     has returned, or until the copy of it has been made.
     """
     made = _place(_aligned_class(_bindings()), slot, pool)
-    _fill(made, source)
+    if source is not None:
+        _fill(made, source)
     return made
 
 
-def _integers(values: Sequence[Any] | None, kind: Any) -> list[Any] | None:
-    """The bindings take lists of their own integers only."""
-    if values is None:
-        return None
-    return [
-        value if isinstance(value, kind) else kind(int(value))
-        for value in values
-    ]
+def _own(driver: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments as the bindings insist on them: all of their own types."""
 
+    def integers(values: Sequence[Any] | None, kind: Any) -> Any:
+        if values is None:
+            return None
+        return [
+            value if isinstance(value, kind) else kind(int(value))
+            for value in values
+        ]
 
-def _member(kind: Any, value: Any) -> Any:
-    """The bindings take members of their own enumerations only."""
-    if value is None:
-        return kind(0)
-    return value if hasattr(value, "value") else kind(int(value))
+    def member(value: Any, kind: Any) -> Any:
+        return value if isinstance(value, kind) else kind(int(value or 0))
+
+    data_type, rank, address, *rest = arguments
+    wide, narrow = driver.cuuint64_t, driver.cuuint32_t
+    return (
+        member(data_type, driver.CUtensorMapDataType),
+        rank,
+        address,
+        *map(integers, rest[:4], (wide, wide, narrow, narrow)),
+        member(rest[4], driver.CUtensorMapInterleave),
+        member(rest[5], driver.CUtensorMapSwizzle),
+        member(rest[6], driver.CUtensorMapL2promotion),
+        member(rest[7], driver.CUtensorMapFloatOOBfill),
+    )
 
 
 def _refused(call: str, code: Any) -> Error:
@@ -272,19 +285,24 @@ def encode_tiled(
     already.
     """
     driver = _bindings()
-    code, encoded = driver.cuTensorMapEncodeTiled(
-        _member(driver.CUtensorMapDataType, tensorDataType),
+    arguments = (
+        tensorDataType,
         tensorRank,
         globalAddress,
-        _integers(globalDim, driver.cuuint64_t),
-        _integers(globalStrides, driver.cuuint64_t),
-        _integers(boxDim, driver.cuuint32_t),
-        _integers(elementStrides, driver.cuuint32_t),
-        _member(driver.CUtensorMapInterleave, interleave),
-        _member(driver.CUtensorMapSwizzle, swizzle),
-        _member(driver.CUtensorMapL2promotion, l2Promotion),
-        _member(driver.CUtensorMapFloatOOBfill, oobFill),
+        globalDim,
+        globalStrides,
+        boxDim,
+        elementStrides,
+        interleave,
+        swizzle,
+        l2Promotion,
+        oobFill,
     )
+    try:
+        code, encoded = driver.cuTensorMapEncodeTiled(*arguments)
+    except (AttributeError, TypeError):
+        # Not all of the bindings' own types, which they are quick to see.
+        code, encoded = driver.cuTensorMapEncodeTiled(*_own(driver, arguments))
     if int(code) != 0:
         raise _refused("cuTensorMapEncodeTiled", code)
     made = _place(_aligned_class(driver), slot, pool)

@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 class Maps(NamedTuple):
     """Where some maps were."""
 
-    count: int
+    total: int
     #: How many were so many bytes behind a multiple of 128.
     residues: collections.Counter[int]
 
@@ -120,13 +120,13 @@ def _look_at_maps(topic: str, what: str, maps: Maps, needed: int) -> Finding:
     wrong = maps.misaligned(128)
     if wrong == 0:
         return Finding(
-            "ok", topic, f"{maps.count} of {maps.count} {what} are aligned"
+            "ok", topic, f"{maps.total} of {maps.total} {what} are aligned"
         )
     less = maps.misaligned(needed)
     return Finding(
         "problem",
         topic,
-        f"{wrong} of {maps.count} {what} are not at a multiple of 128"
+        f"{wrong} of {maps.total} {what} are not at a multiple of 128"
         + (f" ({less} not even of {needed})" if needed < 128 and less else "")
         + f"; bytes behind one: {_residues(maps)}",
         "make them with ashlar.cuda.tensor_map() and "

@@ -120,7 +120,8 @@ static bool put_all(struct pool_object *pool, PyObject *list, void **addresses)
             addresses[count++] = hold->address;
     }
     /* Refuses a slot that is there twice. */
-    if (ashlar_pool_put_bulk(pool->pool, addresses, count, NULL) != ASHLAR_OK) {
+    if (count > 0 &&
+        ashlar_pool_put_bulk(pool->pool, addresses, count, NULL) != ASHLAR_OK) {
         core_raise(pool->state);
         return false;
     }

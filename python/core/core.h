@@ -96,6 +96,12 @@ PyObject *core_raise_for(PyObject *self, enum ashlar_status status,
 bool core_count(struct core_state *state, PyObject *number, const char *what,
                 size_t *count_out);
 
+/** The UTF-8 of a str without zeros in it; NULL and an exception else. */
+const char *core_text(PyObject *given);
+
+/** __reduce__ of all that is memory, and so cannot be copied. */
+PyObject *core_no_copy(PyObject *self, PyObject *unused);
+
 /** Tell of a put that was refused where nobody can catch an exception. */
 void core_unraisable(PyObject *self);
 

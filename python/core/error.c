@@ -82,6 +82,27 @@ bool core_count(struct core_state *state, PyObject *number, const char *what,
     return true;
 }
 
+const char *core_text(PyObject *given)
+{
+    Py_ssize_t bytes;
+    const char *text = PyUnicode_AsUTF8AndSize(given, &bytes);
+
+    if (text != NULL && strlen(text) != (size_t)bytes) {
+        PyErr_SetString(PyExc_ValueError, "embedded null character");
+        return NULL;
+    }
+    return text;
+}
+
+PyObject *core_no_copy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyErr_Format(PyExc_TypeError,
+                 "%R is memory at an address: it cannot be copied or pickled",
+                 self);
+    return NULL;
+}
+
 void core_unraisable(PyObject *self)
 {
     struct core_state *state = PyType_GetModuleState(Py_TYPE(self));

@@ -13,7 +13,7 @@ static PyObject *version(PyObject *module, PyObject *unused)
 
 static PyObject *build_info(PyObject *module, PyObject *key)
 {
-    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    const char *name = core_text(key);
     const char *fact;
 
     if (name == NULL)

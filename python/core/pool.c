@@ -77,7 +77,7 @@ static const struct ashlar_type *find_type(struct core_state *state,
             return NULL;
         }
     }
-    text = PyUnicode_AsUTF8AndSize(name, NULL);
+    text = core_text(name);
     if (text != NULL) {
         type = ashlar_type_find(text);
         if (type == NULL)
@@ -526,6 +526,7 @@ static PyMethodDef pool_methods[] = {
                "Nothing can be got any more. The memory goes back to the\n"
                "system now, or with the last slot that is out. Twice is\n"
                "fine. A pool that nobody refers to closes by itself.")},
+    {"__reduce__", core_no_copy, METH_NOARGS, NULL},
     {"__enter__", pool_enter, METH_NOARGS, NULL},
     {"__exit__", WITH_KEYWORDS(pool_exit), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -266,6 +266,7 @@ static PyMethodDef run_methods[] = {
      PyDoc_STR("zero($self, /)\n--\n\n"
                "Fill the run with zeros. Its bytes are unspecified when it is\n"
                "got.")},
+    {"__reduce__", core_no_copy, METH_NOARGS, NULL},
     {"__enter__", run_enter, METH_NOARGS, NULL},
     {"__exit__", (PyCFunction)(void (*)(void))run_exit, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
@@ -306,6 +307,7 @@ static PyType_Slot run_slots[] = {
     {Py_tp_methods, run_methods},
     {Py_tp_getset, run_members},
     {Py_nb_int, run_int},
+    {Py_tp_iter, PySeqIter_New},
     {Py_sq_length, run_length},
     {Py_sq_item, run_item},
     {Py_bf_getbuffer, run_getbuffer},
@@ -321,6 +323,11 @@ PyType_Spec run_spec = {
     .slots = run_slots,
 };
 
+static PyMethodDef row_methods[] = {
+    {"__reduce__", core_no_copy, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyGetSetDef row_members[] = {
     {"address", row_get_address, NULL,
      PyDoc_STR("Where it is, a multiple of its type's alignment."), NULL},
@@ -334,13 +341,10 @@ PyDoc_STRVAR(row_doc,
              "which waits for it.");
 
 static PyType_Slot row_slots[] = {
-    {Py_tp_doc, (void *)row_doc},
-    {Py_tp_dealloc, row_dealloc},
-    {Py_tp_repr, row_repr},
-    {Py_tp_getset, row_members},
-    {Py_nb_int, row_int},
-    {Py_bf_getbuffer, row_getbuffer},
-    {0, NULL},
+    {Py_tp_doc, (void *)row_doc},     {Py_tp_dealloc, row_dealloc},
+    {Py_tp_repr, row_repr},           {Py_tp_methods, row_methods},
+    {Py_tp_getset, row_members},      {Py_nb_int, row_int},
+    {Py_bf_getbuffer, row_getbuffer}, {0, NULL},
 };
 
 PyType_Spec row_spec = {

@@ -130,6 +130,7 @@ static PyMethodDef slot_methods[] = {
      PyDoc_STR("zero($self, /)\n--\n\n"
                "Fill the slot with zeros. A slot's bytes are unspecified when\n"
                "it is got.")},
+    {"__reduce__", core_no_copy, METH_NOARGS, NULL},
     {"__enter__", slot_enter, METH_NOARGS, NULL},
     {"__exit__", (PyCFunction)(void (*)(void))slot_exit, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -75,7 +75,7 @@ static PyObject *find_type(PyObject *module, PyObject *given)
     const struct ashlar_type *type;
     const char *name;
 
-    name = PyUnicode_AsUTF8AndSize(given, NULL);
+    name = core_text(given);
     if (name == NULL)
         return NULL;
     type = ashlar_type_find(name);

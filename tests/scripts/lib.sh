@@ -65,6 +65,12 @@ have() {
   command -v "$1" >/dev/null 2>&1
 }
 
+# make_here TARGET...: make in the build directory, one test at a time, since
+# libtool links some files anew to install them, and always under one name
+make_here() {
+  flock "$top_builddir/config.status" "${MAKE:-make}" -C "$top_builddir" "$@"
+}
+
 finish() {
   echo "1..$count"
 }

@@ -67,8 +67,8 @@ references_lead_to_pages() {
 # The names again, as make install lays them.
 links_are_installed() {
   place=$scratch/place
-  "${MAKE:-make}" -C "$top_builddir" install-man DESTDIR="$place" &&
-    "${MAKE:-make}" -C "$top_builddir" install-man-aliases DESTDIR="$place" ||
+  make_here install-man DESTDIR="$place" &&
+    make_here install-man-aliases DESTDIR="$place" ||
     return 1
   links=$(find "$place" -name ashlar_pool_get.3)
   [ -n "$links" ] || return 1
@@ -76,7 +76,7 @@ links_are_installed() {
     [ -s "${links%/*}/$alias.3" ] || echo "$alias"
   done <"$scratch/names" >"$scratch/missing"
   empty "$scratch/missing" || return 1
-  "${MAKE:-make}" -C "$top_builddir" uninstall-man-aliases DESTDIR="$place" &&
+  make_here uninstall-man-aliases DESTDIR="$place" &&
     [ ! -L "$links" ]
 }
 

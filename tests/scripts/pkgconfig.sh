@@ -12,7 +12,7 @@ example=$top_srcdir/examples/01_pool.c
 prefix=$(sed -n 's/^prefix=//p' "$top_builddir/ashlar.pc")
 
 install_into_place() {
-  "${MAKE:-make}" -C "$top_builddir" install DESTDIR="$place"
+  make_here install DESTDIR="$place"
 }
 
 # ashlar.pc as it would be if the place were the root.

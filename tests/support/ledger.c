@@ -59,25 +59,27 @@ static void stamp_write(unsigned char *at, size_t bytes, uint64_t stamp)
     uint64_t word;
     size_t i;
 
-    for (i = 0; i < bytes; i += sizeof(word)) {
+    for (i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
         word = stamp_word(stamp, i);
-        memcpy(at + i, &word,
-               bytes - i < sizeof(word) ? bytes - i : sizeof(word));
+        memcpy(at + i, &word, sizeof(word));
     }
+    word = stamp_word(stamp, i);
+    memcpy(at + i, &word, bytes - i);
 }
 
 static bool stamp_is(const unsigned char *at, size_t bytes, uint64_t stamp)
 {
+    uint64_t wanted;
     uint64_t word;
     size_t i;
 
-    for (i = 0; i < bytes; i += sizeof(word)) {
-        word = stamp_word(stamp, i);
-        if (memcmp(at + i, &word,
-                   bytes - i < sizeof(word) ? bytes - i : sizeof(word)) != 0)
+    for (i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
+        memcpy(&word, at + i, sizeof(word));
+        if (word != stamp_word(stamp, i))
             return false;
     }
-    return true;
+    wanted = stamp_word(stamp, i);
+    return memcmp(at + i, &wanted, bytes - i) == 0;
 }
 
 static void slot_write(unsigned char *at, size_t bytes, uint64_t stamp)
@@ -185,6 +187,11 @@ bool ledger_give(struct ledger *ledger, void *slot, size_t n, uint64_t stamp)
 void ledger_keep(struct ledger *ledger, void *slot, size_t n)
 {
     set_claims(ledger, slot, n, 1);
+}
+
+void ledger_forget(struct ledger *ledger)
+{
+    memset(ledger->claims, 0, ledger_stats(ledger).capacity_slots);
 }
 
 /* --- the balance ---------------------------------------------------------- */

@@ -50,6 +50,9 @@ bool ledger_give(struct ledger *ledger, void *slot, size_t n, uint64_t stamp);
 /* A put that should have been done was refused: it is still ours. */
 void ledger_keep(struct ledger *ledger, void *slot, size_t n);
 
+/* Forget all claims. */
+void ledger_forget(struct ledger *ledger);
+
 /* Only the stamp. */
 bool ledger_matches(const struct ledger *ledger, void *slot, size_t n,
                     uint64_t stamp);

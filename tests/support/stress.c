@@ -19,14 +19,27 @@
 
 #define CHILD_SECONDS 60
 
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN true
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN true
+#ifdef HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
 #endif
+
+#ifdef __has_feature
+#define FEATURE(_feature) __has_feature(_feature)
+#else
+#define FEATURE(_feature) 0
 #endif
-#ifndef UNDER_TSAN
+
+#if defined(__SANITIZE_ADDRESS__) || FEATURE(address_sanitizer)
+#define UNDER_ASAN true
+#else
+#define UNDER_ASAN false
+#endif
+
+#if defined(__SANITIZE_THREAD__) || FEATURE(thread_sanitizer)
+#define UNDER_TSAN true
+#else
 #define UNDER_TSAN false
 #endif
 
@@ -86,6 +99,16 @@ bool stress_is_watched(void)
     return watch_wanted();
 }
 
+bool stress_is_valgrind(void)
+{
+    return RUNNING_ON_VALGRIND != 0;
+}
+
+bool stress_is_asan(void)
+{
+    return UNDER_ASAN;
+}
+
 bool stress_is_tsan(void)
 {
     return UNDER_TSAN;
@@ -104,6 +127,20 @@ bool stress_goes_on(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return !stress_failed() && (uint64_t)(now.tv_sec - start.tv_sec) < seconds;
+}
+
+size_t stress_resident(void)
+{
+    unsigned long total = 0;
+    unsigned long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lu %lu", &total, &resident) != 2)
+        resident = 0;
+    (void)fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* --- luck ----------------------------------------------------------------- */
@@ -174,6 +211,11 @@ bool stress_failed(void)
     return __atomic_load_n(&failure->noted, __ATOMIC_RELAXED) != 0;
 }
 
+void stress_forgive(void)
+{
+    memset(failure, 0, sizeof(*failure));
+}
+
 void stress_verdict(void)
 {
     char text[sizeof(failure->text)];
@@ -184,7 +226,7 @@ void stress_verdict(void)
         continue;
     memcpy(text, failure->text, sizeof(text));
     /* The next case starts afresh. */
-    memset(failure, 0, sizeof(*failure));
+    stress_forgive();
     ck_abort_msg("%s (ASHLAR_STRESS_SEED=0x%llx)", text,
                  (unsigned long long)seed);
 }

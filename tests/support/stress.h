@@ -39,8 +39,15 @@ bool stress_goes_on(void);
  * no caches and everything is slow. */
 bool stress_is_watched(void);
 
-/* Whether ThreadSanitizer does. */
+/* Whether this runs under Valgrind. */
+bool stress_is_valgrind(void);
+
+/* Which sanitizer this program was built with. */
+bool stress_is_asan(void);
 bool stress_is_tsan(void);
+
+/* Bytes of memory that the process has in its pages now. */
+size_t stress_resident(void);
 
 /* --- luck ----------------------------------------------------------------- */
 
@@ -81,6 +88,9 @@ static inline bool stress_right(void)
 
 /* Whether something went wrong: threads look, and stop. */
 bool stress_failed(void);
+
+/* Forget what was noted: it had to be. */
+void stress_forgive(void);
 
 /* Fail the case by what was noted, if anything was. */
 void stress_verdict(void);

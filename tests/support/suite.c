@@ -17,6 +17,7 @@ const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
     return "mutex:include/jemalloc/internal/\n"
+           "deadlock:include/jemalloc/internal/\n"
            "race:include/jemalloc/internal/\n"
            "race:^src/*.c\n"
            "race:/jemalloc/src/*.c\n";

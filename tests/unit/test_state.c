@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#define BYTES 64
+#define BYTES 100
 
 /* Aligned as slabs have it, so that a place says which way words fall. */
-static _Alignas(64) unsigned char states[BYTES];
+static _Alignas(64) unsigned char states[BYTES + 8];
 
 START_TEST(a_fill_changes_its_stretch_and_nothing_else)
 {
@@ -77,6 +77,19 @@ START_TEST(a_stray_value_is_not_live)
 }
 END_TEST
 
+START_TEST(a_words_bits_are_its_live_bytes)
+{
+    unsigned bits, i;
+
+    for (bits = 0; bits < 256; bits++) {
+        for (i = 0; i < 8; i++)
+            states[i] = (bits >> i & 1) != 0 ? SLOT_LIVE : SLOT_FREE;
+        REQUIRE(state_bits(state_get_word(states)) == bits);
+    }
+    ck_assert_uint_eq(state_bits(state_word(SLOT_LIVE)), 0xff);
+}
+END_TEST
+
 static Suite *state_suite(void)
 {
     Suite *suite = suite_create("state");
@@ -86,6 +99,7 @@ static Suite *state_suite(void)
     tcase_add_test(stretches, counting_ends_at_the_first_that_is_not_live);
     tcase_add_test(stretches, counting_does_not_look_beyond_its_stretch);
     tcase_add_test(stretches, a_stray_value_is_not_live);
+    tcase_add_test(stretches, a_words_bits_are_its_live_bytes);
     suite_add_tcase(suite, stretches);
     return suite;
 }

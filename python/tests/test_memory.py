@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The ashlar authors
+"""Every allocation of Python's fails once: no crash, no slot lost."""
+
+import sys
+
+import pytest
+
+import ashlar
+
+_testcapi = pytest.importorskip(
+    "_testcapi", reason="this Python has no _testcapi to make calls fail"
+)
+
+POOL = ashlar.Pool("CUtensorMap", reserve=5000)
+
+
+def statuses():
+    try:
+        POOL.run(-1)
+    except ashlar.Error as error:
+        return error.status
+    raise AssertionError
+
+
+CALLS = {
+    "get": lambda: POOL.get(),
+    "get_many": lambda: POOL.get_many(20),
+    "get_many_at_once": lambda: POOL.get_many(1500)[7],
+    "put_many": lambda: POOL.put_many(POOL.get_many(20)),
+    "run": lambda: list(POOL.run(5)),
+    "views": lambda: memoryview(POOL.run(5)[2])[3:5],
+    "release": lambda: POOL.get().release(),
+    "with": lambda: POOL.get().__enter__().__exit__(None, None, None),
+    "repr": lambda: [repr(POOL), repr(POOL.get()), repr(POOL.run(3))],
+    "addresses": lambda: [POOL.get().address, POOL.run(4).addresses],
+    "pool": lambda: ashlar.Pool("CUtensorMap", name="mine").get(),
+    "error": statuses,
+    "stats": lambda: [POOL.stats(), POOL.live(), POOL.owns(17)],
+    "types": lambda: [ashlar.types(), ashlar.register("fails", 8, 8)],
+    "report": lambda: [ashlar.report(), ashlar.report_json()],
+}
+
+if sys.version_info < (3, 13):
+    # list.extend() itself loses a reference there when it fails.
+    del CALLS["put_many"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_failing_allocation_loses_nothing(call):
+    call = CALLS[call]
+    call()
+    before = POOL.stats().live_slots
+    failed = 0
+    for n in range(1, 3000):
+        # Nothing between the two calls but the call under test.
+        _testcapi.set_nomemory(n, n + 1)
+        try:
+            call()
+        except MemoryError:
+            failed += 1
+        else:
+            _testcapi.remove_mem_hooks()
+            if n > failed + 40:
+                break
+        finally:
+            _testcapi.remove_mem_hooks()
+        assert POOL.stats().live_slots == before
+    else:
+        raise AssertionError("it never came to its end")
+    assert POOL.stats().live_slots == before
+    assert ashlar.Pool("CUtensorMap").get().address % 128 == 0
