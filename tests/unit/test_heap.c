@@ -26,7 +26,7 @@ static void no_faults(void)
 
 static size_t usable_of(size_t bytes, size_t alignment)
 {
-    size_t usable = heap_ops.usable(bytes, alignment);
+    size_t usable = heap_plugin.block_usable(NULL, bytes, alignment);
 
     REQUIRE(usable >= bytes);
     return usable;
@@ -43,11 +43,12 @@ START_TEST(blocks_have_their_size_and_alignment)
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         for (alignment = 8; alignment <= 4 << 20; alignment *= 2) {
             size_t bytes = usable_of(sizes[i], alignment);
-            unsigned char *block = heap_ops.alloc(bytes, alignment);
+            unsigned char *block =
+                heap_plugin.block_alloc(NULL, bytes, alignment);
 
             REQUIRE(block != NULL && (uintptr_t)block % alignment == 0);
             block[0] = block[bytes - 1] = 1;
-            heap_ops.free(block, bytes, alignment);
+            heap_plugin.block_free(NULL, block, bytes, alignment);
         }
 }
 END_TEST
@@ -62,14 +63,14 @@ START_TEST(all_that_is_usable_may_be_written)
         size_t i, j;
 
         for (i = 0; i < 3; i++) {
-            blocks[i] = heap_ops.alloc(usable, 128);
+            blocks[i] = heap_plugin.block_alloc(NULL, usable, 128);
             REQUIRE(blocks[i] != NULL);
             memset(blocks[i], (int)i + 1, usable);
         }
         for (i = 0; i < 3; i++) {
             for (j = 0; j < usable; j++)
                 REQUIRE(blocks[i][j] == i + 1);
-            heap_ops.free(blocks[i], usable, 128);
+            heap_plugin.block_free(NULL, blocks[i], usable, 128);
         }
     }
 }
@@ -90,9 +91,10 @@ END_TEST
 
 START_TEST(what_no_memory_has_is_not_usable)
 {
-    ck_assert_uint_eq(heap_ops.usable(SIZE_MAX, 8), 0);
-    ck_assert_uint_eq(heap_ops.usable(SIZE_MAX / 2 + 2, 4096), 0);
-    ck_assert_ptr_null(heap_ops.alloc((size_t)1 << 60, 4096));
+    ck_assert_uint_eq(heap_plugin.block_usable(NULL, SIZE_MAX, 8), 0);
+    ck_assert_uint_eq(heap_plugin.block_usable(NULL, SIZE_MAX / 2 + 2, 4096),
+                      0);
+    ck_assert_ptr_null(heap_plugin.block_alloc(NULL, (size_t)1 << 60, 4096));
 }
 END_TEST
 
@@ -101,10 +103,10 @@ START_TEST(a_test_may_make_a_block_fail)
     void *block;
 
     memory_fail_nth(2, false);
-    block = heap_ops.alloc(4096, 4096);
+    block = heap_plugin.block_alloc(NULL, 4096, 4096);
     ck_assert_ptr_nonnull(block);
-    ck_assert_ptr_null(heap_ops.alloc(4096, 4096));
-    heap_ops.free(block, 4096, 4096);
+    ck_assert_ptr_null(heap_plugin.block_alloc(NULL, 4096, 4096));
+    heap_plugin.block_free(NULL, block, 4096, 4096);
     ck_assert_uint_eq(memory_asked(), 2);
 }
 END_TEST
@@ -125,29 +127,29 @@ static size_t resident(char *block, size_t pages)
 START_TEST(a_purged_part_is_gone_and_reads_as_zero)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *block = heap_ops.alloc(64 * page, page);
+    char *block = heap_plugin.block_alloc(NULL, 64 * page, page);
     size_t i;
 
     ck_assert_ptr_nonnull(block);
     memset(block, 0xa5, 64 * page);
     ck_assert_uint_eq(resident(block, 64), 64);
-    heap_ops.purge(block + 10 * page, 20 * page);
+    heap_plugin.block_purge(NULL, block + 10 * page, 20 * page);
     ck_assert_uint_eq(resident(block, 64), 44);
     for (i = 0; i < 64 * page; i++)
         REQUIRE(block[i] == (i / page >= 10 && i / page < 30 ? 0 : (char)0xa5));
-    heap_ops.free(block, 64 * page, page);
+    heap_plugin.block_free(NULL, block, 64 * page, page);
 }
 END_TEST
 
 START_TEST(a_wish_for_huge_pages_leaves_the_bytes)
 {
-    char *block = heap_ops.alloc(4 << 20, 2 << 20);
+    char *block = heap_plugin.block_alloc(NULL, 4 << 20, 2 << 20);
 
     ck_assert_ptr_nonnull(block);
     block[12345] = 7;
-    heap_ops.prefer_huge(block, 4 << 20);
+    heap_plugin.block_prefer_huge(NULL, block, 4 << 20);
     ck_assert_int_eq(block[12345], 7);
-    heap_ops.free(block, 4 << 20, 2 << 20);
+    heap_plugin.block_free(NULL, block, 4 << 20, 2 << 20);
 }
 END_TEST
 
@@ -157,7 +159,7 @@ static void *blocks[CREW_MAX];
 static void get_block(unsigned number, void *argument)
 {
     (void)argument;
-    blocks[number] = heap_ops.alloc(70000, 4096);
+    blocks[number] = heap_plugin.block_alloc(NULL, 70000, 4096);
     if (blocks[number] != NULL)
         memset(blocks[number], 1, 70000);
 }
@@ -166,7 +168,7 @@ static void free_next(unsigned number, void *argument)
 {
     unsigned count = *(unsigned *)argument;
 
-    heap_ops.free(blocks[(number + 1) % count], 70000, 4096);
+    heap_plugin.block_free(NULL, blocks[(number + 1) % count], 70000, 4096);
 }
 
 START_TEST(any_thread_may_free_a_block)
