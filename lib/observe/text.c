@@ -171,8 +171,8 @@ static int beside(size_t width, size_t unit)
 
 void text_count(struct text *text, uint64_t count, size_t width)
 {
-    static const char letters[] = "kMGTPE";
-    uint64_t unit = 1000;
+    static const char letters[] = "MGTPE";
+    uint64_t unit = 1000000;
     size_t i = 0;
     char digits[24];
 

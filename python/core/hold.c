@@ -15,18 +15,30 @@ void hold_start(struct hold *hold, struct pool_object *pool, void *address,
     hold->released = false;
 }
 
-static bool put(struct hold *hold)
+static bool give_back(const struct hold *hold)
 {
-    struct pool_object *pool = hold->pool;
-    enum ashlar_status status;
+    struct ashlar_pool *pool = hold->pool->pool;
 
     if (hold->slots == 0)
-        status = ashlar_pool_put(pool->pool, hold->address);
-    else
-        status =
-            ashlar_pool_put_run(pool->pool, hold->address, (size_t)hold->slots);
+        return ashlar_pool_put(pool, hold->address) == ASHLAR_OK;
+    return ashlar_pool_put_run(pool, hold->address, (size_t)hold->slots) ==
+           ASHLAR_OK;
+}
+
+/* A call less for each of many slots, since most pools are open. */
+static void leave(struct pool_object *pool)
+{
+    if (pool->closed)
+        pool_collect(pool);
+    Py_DECREF((PyObject *)pool);
+}
+
+static bool put(struct hold *hold)
+{
+    bool right = give_back(hold);
+
     hold_was_put(hold);
-    return status == ASHLAR_OK;
+    return right;
 }
 
 void hold_was_put(struct hold *hold)
@@ -36,8 +48,7 @@ void hold_was_put(struct hold *hold)
     hold->released = true;
     hold->pool = NULL;
     hold->address = NULL;
-    pool_collect(pool);
-    Py_DECREF((PyObject *)pool);
+    leave(pool);
 }
 
 /* Every holder checks `released` first, so a put is refused only when other
@@ -71,8 +82,12 @@ PyObject *hold_exit(struct hold *hold)
 
 void hold_end(struct hold *hold, PyObject *self)
 {
-    if (hold->pool != NULL && !put(hold))
+    if (hold->pool == NULL)
+        return;
+    /* Nobody sees this hold any more, so it need not say that it was put. */
+    if (!give_back(hold))
         core_unraisable(self);
+    leave(hold->pool);
 }
 
 void hold_forget_view(struct hold *hold, PyObject *self)
