@@ -20,8 +20,8 @@ static enum ashlar_status heap_open(const struct ashlar_host *host,
     if (option_count != 0)
         return host->fail(ASHLAR_ERR_INVALID,
                           "the source \"heap\" has no options, but was given "
-                          "\"%s\"; give NULL or an empty string",
-                          options[0].key);
+                          "\"%s=%s\"; give NULL or an empty string",
+                          options[0].key, options[0].value);
     info->can = ASHLAR_CAN_BLOCKS | ASHLAR_CAN_HOST_ACCESS;
     strncpy(info->description, "host memory, jemalloc",
             sizeof(info->description) - 1);
