@@ -16,26 +16,31 @@
 
 #include "command.h"
 #include "must.h"
+#include "size.h"
 #include "suggest.h"
 
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"prepare", command_prepare},
-    {"types", command_types},
-    {"doctor", command_doctor},
+    {"prepare", command_prepare},           {"types", command_types},
+    {"sources", command_sources},           {"range", command_range},
+    {"check-plugin", command_check_plugin}, {"doctor", command_doctor},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 static const char doc[] =
-    "Slots for over-aligned CUDA types: CUtensorMap and its like, in bulk."
+    "Slots for over-aligned CUDA types, CUtensorMap and its like, in bulk; and "
+    "memory that grows in place."
     "\v"
     "Commands:\n"
     "  prepare MANIFEST   pre-allocate the descriptor slots of many kernels,\n"
     "                     and play a launcher on them\n"
     "  types              what each CUDA type needs: size, alignment, stride\n"
+    "  sources            where memory can come from: built in, and plug-ins\n"
+    "  range              grow a range, and see what each step costs\n"
+    "  check-plugin NAME  whether a plug-in keeps what plug-ins promise\n"
     "  doctor             what is wrong with this machine\n"
     "  help [COMMAND]     all about a command\n"
     "\n"
@@ -46,6 +51,8 @@ static const char doc[] =
     "                     how fast two launcher threads take and return them\n"
     "  ashlar types CUtensorMap\n"
     "                     why 128, when headers say 64, or 8\n"
+    "  ashlar range --grow 2M,64M,1G\n"
+    "                     a host array that grows and does not move\n"
     "  ashlar doctor      which toolkit headers are here, and more";
 
 uint64_t command_number(const struct argp_state *state, const char *option,
@@ -63,6 +70,19 @@ uint64_t command_number(const struct argp_state *state, const char *option,
                    " to %" PRIu64,
                    option, text, min, max);
     return n;
+}
+
+uint64_t command_bytes(const struct argp_state *state, const char *option,
+                       const char *text)
+{
+    uint64_t bytes;
+
+    if (!size_parse(text, &bytes) || bytes == 0)
+        argp_error(state,
+                   "--%s is \"%s\"; it must be bytes, with K, M, G or T "
+                   "behind them or nothing",
+                   option, text);
+    return bytes;
 }
 
 int command_finish(FILE *stream, int status)
@@ -120,8 +140,8 @@ static size_t find_command(const struct argp_state *state, const char *name)
         argp_error(state, "there is no command \"%s\": did you mean \"%s\"?",
                    name, suggestion.best);
     argp_error(state,
-               "there is no command \"%s\"; there are prepare, types, doctor "
-               "and help",
+               "there is no command \"%s\"; there are prepare, types, sources, "
+               "range, check-plugin, doctor and help",
                name);
     return COMMAND_COUNT;
 }

@@ -12,7 +12,7 @@
 static const char doc[] =
     "Tell what is right and wrong with this machine for ashlar: the library "
     "and its jemalloc, the alignment that slots really have, toolkit headers "
-    "and what they declare, the driver, limits."
+    "and what they declare, the driver, sources found and refused, limits."
     "\v"
     "Each line is ok, a note or a problem; what to do stands below it. The "
     "exit status is 1 when there is a problem.\n"
@@ -60,6 +60,7 @@ int command_doctor(int argc, char **argv)
     doctor_library(&findings);
     doctor_toolkit(&findings, arguments.cuda, doctor_slots(&findings));
     doctor_driver(&findings);
+    doctor_sources(&findings);
     doctor_limits(&findings);
     problems = findings_count(&findings, FINDING_PROBLEM);
     if (arguments.json)

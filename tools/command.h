@@ -24,10 +24,17 @@
 int command_prepare(int argc, char **argv);
 int command_types(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+int command_sources(int argc, char **argv);
+int command_range(int argc, char **argv);
+int command_check_plugin(int argc, char **argv);
 
 /** A whole number out of bounds, or no number, ends the program by usage. */
 uint64_t command_number(const struct argp_state *state, const char *option,
                         const char *text, uint64_t min, uint64_t max);
+
+/** "2M" in bytes; what is no size, or 0, ends the program by usage. */
+uint64_t command_bytes(const struct argp_state *state, const char *option,
+                       const char *text);
 
 /** End output: status, or EXIT_WRONG when it could not all be written. */
 int command_finish(FILE *stream, int status);

@@ -32,6 +32,12 @@ void doctor_toolkit(struct findings *findings, const char *folder,
 /** The driver's library. */
 void doctor_driver(struct findings *findings);
 
+/**
+ * Sources found and refused, and whether a range on vm grows. Plug-ins are
+ * loaded, not opened.
+ */
+void doctor_sources(struct findings *findings);
+
 /** What the system allows a process. */
 void doctor_limits(struct findings *findings);
 

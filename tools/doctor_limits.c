@@ -12,21 +12,9 @@
 #include <unistd.h>
 
 #include "human.h"
+#include "line.h"
 
 #define FILES_LEAST 1024
-
-/* The first line of a file of /proc or /sys; "" when it is not there. */
-static void read_line(const char *path, char *line, size_t bytes)
-{
-    FILE *stream = fopen(path, "re");
-
-    line[0] = '\0';
-    if (stream == NULL)
-        return;
-    if (fgets(line, (int)bytes, stream) != NULL)
-        line[strcspn(line, "\n")] = '\0';
-    fclose(stream);
-}
 
 static void tell_address_space(struct findings *findings)
 {
@@ -67,7 +55,7 @@ static void tell_overcommit(struct findings *findings)
 {
     char mode[16];
 
-    read_line("/proc/sys/vm/overcommit_memory", mode, sizeof(mode));
+    line_read("/proc/sys/vm/overcommit_memory", mode, sizeof(mode));
     if (mode[0] == '2') {
         findings_add(findings, FINDING_NOTE, "overcommit",
                      "never (2): memory counts when it is asked for, used or "
@@ -88,7 +76,7 @@ static void tell_huge_pages(struct findings *findings)
     char line[64];
     char *word, *end;
 
-    read_line("/sys/kernel/mm/transparent_hugepage/enabled", line,
+    line_read("/sys/kernel/mm/transparent_hugepage/enabled", line,
               sizeof(line));
     word = strchr(line, '[');
     end = strchr(line, ']');

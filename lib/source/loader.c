@@ -107,15 +107,16 @@ static enum ashlar_status check_privileged(const char *path)
 }
 
 /* Whether the symbol is of this very file, not of a library it pulls in. */
-static enum ashlar_status check_origin(const void *symbol, const char *path)
+static enum ashlar_status check_origin(void *handle, const void *symbol,
+                                       const char *path)
 {
-    struct stat wanted;
-    struct stat found;
+    struct link_map *wanted = NULL;
+    struct link_map *found = NULL;
     Dl_info info;
 
-    if (dladdr(symbol, &info) != 0 && info.dli_fname != NULL &&
-        stat(info.dli_fname, &found) == 0 && stat(path, &wanted) == 0 &&
-        found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino)
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &wanted) == 0 &&
+        dladdr1(symbol, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 &&
+        wanted == found)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_NO_PLUGIN,
                      "\"%s\" has no symbol %s of its own, but is linked to a "
@@ -157,7 +158,7 @@ enum ashlar_status plugin_load_file(const char *path, const char *name,
                            "ashlar, or one of another major version",
                            path, ASHLAR_PLUGIN_SYMBOL);
     if (status == ASHLAR_OK)
-        status = check_origin(given, path);
+        status = check_origin(handle, given, path);
     if (status == ASHLAR_OK)
         status = plugin_check(given, name, own_out, can_out);
     if (status != ASHLAR_OK)

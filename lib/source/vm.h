@@ -27,6 +27,7 @@
 
 /** A chunk: an extent of a file. */
 struct vm_chunk {
+    bool shared; /* with another process: exported or imported */
     struct vm_file *file;
     uint64_t offset;
     uint64_t bytes;

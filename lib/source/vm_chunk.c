@@ -63,6 +63,16 @@ enum ashlar_status vm_chunk_create(void *state,
     return ASHLAR_OK;
 }
 
+/* With the lock held: what nobody else has goes at once. */
+static bool give_up(struct vm *vm, const struct vm_chunk *chunk)
+{
+    if (!chunk->shared)
+        return vm_file_give(&vm->files, chunk->file, chunk->offset,
+                            chunk->bytes) == 0;
+    vm_file_leave(&vm->files, chunk->file);
+    return true;
+}
+
 enum ashlar_status vm_chunk_destroy(void *state, uint64_t handle,
                                     uint64_t bytes)
 {
@@ -71,8 +81,7 @@ enum ashlar_status vm_chunk_destroy(void *state, uint64_t handle,
     bool good;
 
     lock_take(&vm->lock);
-    good = chunk->bytes == bytes && chunk->mappings == 0 &&
-           vm_file_give(&vm->files, chunk->file, chunk->offset, bytes) == 0;
+    good = chunk->bytes == bytes && chunk->mappings == 0 && give_up(vm, chunk);
     if (good) {
         vm->account.chunks--;
         vm->account.chunk_bytes -= bytes;
@@ -91,7 +100,7 @@ enum ashlar_status vm_chunk_export(void *state, uint64_t handle, uint64_t bytes,
                                    int *fd_out, uint64_t *offset_out)
 {
     struct vm *vm = state;
-    const struct vm_chunk *chunk = (const struct vm_chunk *)(uintptr_t)handle;
+    struct vm_chunk *chunk = (struct vm_chunk *)(uintptr_t)handle;
     int fd;
 
     (void)bytes;
@@ -103,6 +112,9 @@ enum ashlar_status vm_chunk_export(void *state, uint64_t handle, uint64_t bytes,
         return vm->host->fail(ASHLAR_ERR_LIMIT,
                               "no file descriptor is left to export a chunk; "
                               "raise RLIMIT_NOFILE");
+    lock_take(&vm->lock);
+    chunk->shared = true;
+    lock_give(&vm->lock);
     *fd_out = fd;
     *offset_out = chunk->offset;
     return ASHLAR_OK;
@@ -129,6 +141,7 @@ enum ashlar_status vm_chunk_import(void *state, int fd, uint64_t offset,
         return vm_no_records(vm);
     chunk->offset = offset;
     chunk->bytes = bytes;
+    chunk->shared = true;
     lock_take(&vm->lock);
     err = vm_file_adopt(&vm->files, fd, &chunk->file);
     if (err == 0) {

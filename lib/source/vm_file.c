@@ -153,18 +153,21 @@ static void hole_insert(struct vm_file *file, uint64_t offset, uint64_t bytes)
     }
 }
 
-int vm_file_give(struct vm_file **files, struct vm_file *file, uint64_t offset,
-                 uint64_t bytes)
+void vm_file_leave(struct vm_file **files, struct vm_file *file)
 {
-    if (file->group != FOREIGN_GROUP) {
-        if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                      (off_t)offset, (off_t)bytes) != 0)
-            return errno;
-        hole_insert(file, offset, bytes);
-    }
     file->extents--;
     if (file->extents == 0)
         file_close(files, file);
+}
+
+int vm_file_give(struct vm_file **files, struct vm_file *file, uint64_t offset,
+                 uint64_t bytes)
+{
+    if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)offset, (off_t)bytes) != 0)
+        return errno;
+    hole_insert(file, offset, bytes);
+    vm_file_leave(files, file);
     return 0;
 }
 

@@ -11,6 +11,9 @@
  * may be exported share a file only within their group, since a descriptor
  * hands over the whole file.
  *
+ * An extent that was exported is somebody else's, too: it is not punched out,
+ * nor given out again, and its memory goes when nobody has the file open.
+ *
  * Invariants:
  *   - holes are kept sorted, neighbours joined; what lies behind `end` is free;
  *   - a file of a group is closed when its last extent is given back.
@@ -49,6 +52,9 @@ int vm_file_take(struct vm_file **files, uint64_t group, uint64_t bytes,
 /** Give an extent back: its memory goes. 0, or an errno, and it stays. */
 int vm_file_give(struct vm_file **files, struct vm_file *file, uint64_t offset,
                  uint64_t bytes);
+
+/** Give an extent up that others may still use. */
+void vm_file_leave(struct vm_file **files, struct vm_file *file);
 
 /** A file that came from another process, as one with one extent. */
 int vm_file_adopt(struct vm_file **files, int fd, struct vm_file **file_out);

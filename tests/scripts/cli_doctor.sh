@@ -10,6 +10,7 @@ ashlar=$top_builddir/tools/ashlar
 [ -x "$ashlar" ] || skip_all "the program ashlar was not built"
 have python3 || skip_all "python3 is not installed"
 unset ASHLAR_JE_MALLOC_CONF MALLOC_CONF CUDA_HOME CUDA_PATH CONDA_PREFIX
+unset ASHLAR_PLUGIN_PATH
 
 # header FOLDER VERSION BODY: a toolkit with a cuda.h like the real ones
 header() {
@@ -67,7 +68,19 @@ this_machine() {
     and has('library', 'ok', os.environ['VERSION'])
     and has('slots', 'ok', 'multiples of')
     and f('build') and f('toolkit') and f('driver') and f('addresses')
-    and f('open files') and f('pages')"
+    and f('open files') and f('pages')
+    and has('source', 'ok', 'heap, built in') and has('source', 'ok', 'vm, ')
+    and has('memfd', 'ok', 'works') and has('vm', 'ok', 'granules of 2.00 MiB')
+    and f('mappings')"
+}
+
+sources_are_told_apart() {
+  modules=$top_builddir/tests/plugin/modules/.libs
+  [ -f "$modules/ashlar_older.so" ] || return 0 # --disable-shared
+  ASHLAR_PLUGIN_PATH=$modules finds 1 'has("source", "ok", "older, /")
+    and has("source", "problem", "ashlar_half_group.so was refused",
+            "1 of the 7 functions")
+    and has("source", "note", "ashlar_vm.so is hidden", "built in")'
 }
 
 text_is_aligned_and_fits() {
@@ -165,6 +178,7 @@ low_limits_are_noted() {
 
 expect this_machine_is_looked_at this_machine
 expect text_is_aligned_and_fits_on_a_screen text_is_aligned_and_fits
+expect sources_found_and_refused_are_told_apart sources_are_told_apart
 expect toolkit_12_and_13_are_told_apart toolkit_12_and_13_are_told_apart
 expect toolkit_without_tensor_maps_is_noted toolkit_without_tensor_maps_is_noted
 expect toolkit_that_wants_more_is_a_problem toolkit_that_wants_more_is_a_problem

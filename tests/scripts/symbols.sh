@@ -11,10 +11,11 @@ allocators='malloc|free|calloc|realloc|reallocarray|memalign|posix_memalign'
 allocators="$allocators|aligned_alloc|valloc|pvalloc|malloc_usable_size"
 allocators="$allocators|malloc_stats|mallinfo2?|_Zn[wa].*|_Zd[la].*"
 
+# Functions, up to their bracket, and constants.
 grep -hv '^#' "$top_srcdir"/include/ashlar/*.h | tr '\n' ' ' |
   sed 's/\/\*[^*]*\*\+\([^/*][^*]*\*\+\)*\// /g' |
-  grep -oE 'ASHLAR_API [^;(]*\(' |
-  sed -E 's/.*[ *](ashlar_[a-z0-9_]+) *\($/\1/' |
+  grep -oE 'ASHLAR_API [^;(]*[;(]' |
+  sed -E 's/.*[ *](ashlar_[a-z0-9_]+) *[;(]$/\1/' |
   sort >"$scratch/headers"
 
 sed -n 's/^ *\(ashlar_[a-z0-9_]*\);.*/\1/p' "$top_srcdir/lib/libashlar.map" |
