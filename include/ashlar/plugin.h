@@ -74,7 +74,7 @@ ASHLAR_BEGIN_DECLS
 #define ASHLAR_CAN_ENCODE (UINT64_C(1) << 5)
 /** Handing chunks to other processes. */
 #define ASHLAR_CAN_EXPORT (UINT64_C(1) << 6)
-/** The host may read and write the memory (if access allows it). */
+/** The host may read and write the memory, as the home location may. */
 #define ASHLAR_CAN_HOST_ACCESS (UINT64_C(1) << 7)
 
 /** What a location may do with memory. */
@@ -292,7 +292,7 @@ struct ashlar_plugin {
                                        uint64_t *fence_out);
     /**
      * A fence that passes when an event of the caller's has; the event stays
-     * the caller's, who keeps it until then.
+     * the caller's, who keeps it until then. No event has the number 0.
      */
     enum ashlar_status (*fence_event)(void *state, uint64_t event,
                                       uint64_t *fence_out);
