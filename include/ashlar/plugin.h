@@ -134,9 +134,10 @@ struct ashlar_host {
      *                ll; and %%. Strings are copied.
      */
     enum ashlar_status (*fail)(enum ashlar_status status, const char *format,
-                               ...);
+                               ...) ASHLAR_FORMAT(2, 3);
     /** Say a line to the log callback. */
-    void (*log)(enum ashlar_log_level level, const char *format, ...);
+    void (*log)(enum ashlar_log_level level, const char *format, ...)
+        ASHLAR_FORMAT(2, 3);
     /** Memory for the plug-in's records, zeroed; NULL: none left. */
     void *(*alloc)(size_t bytes);
     /** Give it back; NULL is ignored. */
