@@ -181,11 +181,12 @@ static void print_text(const struct growth *growth)
         human_printable(growth->source.description, SIZE_MAX, "");
     struct look look = look_at(stdout);
 
-    printf("%s, %s, granule %s: %s of addresses reserved in %s\n\n",
+    printf("%s: %s, granule %s\n%s of addresses reserved at 0x%" PRIx64
+           " in %.1f\n\n",
            growth->source.name, description,
            human_bytes(growth->source.granule).s,
-           human_bytes(growth->range.reserved_bytes).s,
-           human_time((double)growth->create.ns, &look).s);
+           human_bytes(growth->range.reserved_bytes).s, growth->range.base,
+           microseconds(growth->create.ns));
     print_table(growth, &look);
     print_own_share(growth);
     printf("Given back in %.1f: unmap %.1f, destroy %.1f, release %.1f.\n",

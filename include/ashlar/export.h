@@ -25,6 +25,7 @@
 #define ASHLAR_MUST_USE        __attribute__((warn_unused_result))
 #define ASHLAR_PURE            __attribute__((pure))
 #define ASHLAR_CONST           __attribute__((const))
+#define ASHLAR_FORMAT(_n, _m)  __attribute__((format(printf, _n, _m)))
 #define ASHLAR_LIKELY(_cond)   __builtin_expect(!!(_cond), 1)
 #define ASHLAR_UNLIKELY(_cond) __builtin_expect(!!(_cond), 0)
 #else
@@ -32,6 +33,7 @@
 #define ASHLAR_MUST_USE
 #define ASHLAR_PURE
 #define ASHLAR_CONST
+#define ASHLAR_FORMAT(_n, _m)
 #define ASHLAR_LIKELY(_cond)   (_cond)
 #define ASHLAR_UNLIKELY(_cond) (_cond)
 #endif

@@ -74,7 +74,7 @@ ASHLAR_BEGIN_DECLS
 #define ASHLAR_CAN_ENCODE (UINT64_C(1) << 5)
 /** Handing chunks to other processes. */
 #define ASHLAR_CAN_EXPORT (UINT64_C(1) << 6)
-/** The host may read and write the memory (if access allows it). */
+/** The host may read and write the memory, as the home location may. */
 #define ASHLAR_CAN_HOST_ACCESS (UINT64_C(1) << 7)
 
 /** What a location may do with memory. */
@@ -134,9 +134,10 @@ struct ashlar_host {
      *                ll; and %%. Strings are copied.
      */
     enum ashlar_status (*fail)(enum ashlar_status status, const char *format,
-                               ...);
+                               ...) ASHLAR_FORMAT(2, 3);
     /** Say a line to the log callback. */
-    void (*log)(enum ashlar_log_level level, const char *format, ...);
+    void (*log)(enum ashlar_log_level level, const char *format, ...)
+        ASHLAR_FORMAT(2, 3);
     /** Memory for the plug-in's records, zeroed; NULL: none left. */
     void *(*alloc)(size_t bytes);
     /** Give it back; NULL is ignored. */
@@ -292,7 +293,7 @@ struct ashlar_plugin {
                                        uint64_t *fence_out);
     /**
      * A fence that passes when an event of the caller's has; the event stays
-     * the caller's, who keeps it until then.
+     * the caller's, who keeps it until then. No event has the number 0.
      */
     enum ashlar_status (*fence_event)(void *state, uint64_t event,
                                       uint64_t *fence_out);

@@ -217,13 +217,13 @@ struct ashlar_source_candidate {
 /**
  * Sees one candidate.
  *
- * @param candidate  It and its strings are good during the call.
- * @param user       What was given to ashlar_source_list().
+ * @param found  A candidate; it and its strings are good during the call.
+ * @param user   What was given to ashlar_source_list().
  *
  * @return 0 to go on; anything else ends the walk.
  */
 typedef int
-ashlar_source_candidate_fn(const struct ashlar_source_candidate *candidate,
+ashlar_source_candidate_fn(const struct ashlar_source_candidate *found,
                            void *user);
 
 /**

@@ -64,11 +64,12 @@ static inline void vector_append(struct vector *vector, const void *item,
 static inline void vector_remove(struct vector *vector, uint32_t at, uint32_t n,
                                  size_t item_bytes)
 {
-    char *place = (char *)vector->items + (size_t)at * item_bytes;
+    char *place;
 
-    /* An empty vector has no items that could be moved. */
+    /* An empty vector has no items that could be moved, nor pointed to. */
     if (n == 0)
         return;
+    place = (char *)vector->items + (size_t)at * item_bytes;
     memmove(place, place + (size_t)n * item_bytes,
             (vector->count - at - n) * item_bytes);
     vector->count -= n;

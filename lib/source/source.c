@@ -19,6 +19,12 @@
 #define OPTIONS_MOST 16
 
 static void host_log(enum ashlar_log_level level, const char *format, ...)
+    ASHLAR_FORMAT(2, 3);
+static enum ashlar_status host_fail(enum ashlar_status status,
+                                    const char *format, ...)
+    ASHLAR_FORMAT(2, 3);
+
+static void host_log(enum ashlar_log_level level, const char *format, ...)
 {
     va_list arguments;
 
