@@ -309,19 +309,19 @@ static void fork_under_load(unsigned forkers, size_t forks, bool wild)
 
 START_TEST(children_of_the_main_thread_use_the_pools)
 {
-    fork_under_load(1, stress_count(100, 300), false);
+    fork_under_load(1, stress_count(60, 300), false);
 }
 END_TEST
 
 START_TEST(children_of_several_attached_threads_use_the_pools)
 {
-    fork_under_load(3, stress_count(20, 100), false);
+    fork_under_load(3, stress_count(16, 100), false);
 }
 END_TEST
 
 START_TEST(children_use_the_pools_while_caches_and_pools_come_and_go)
 {
-    fork_under_load(1, stress_count(100, 300), true);
+    fork_under_load(1, stress_count(60, 300), true);
 }
 END_TEST
 

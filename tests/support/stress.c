@@ -118,6 +118,8 @@ size_t stress_count(size_t brief, size_t full)
 {
     if (stress_full())
         return full;
+    if (stress_is_valgrind())
+        return brief / 40 + 1;
     return stress_is_watched() || stress_is_tsan() ? brief / 8 + 1 : brief;
 }
 

@@ -29,7 +29,8 @@ void stress_begin(void);
 /* Whether this is a run of full length. */
 bool stress_full(void);
 
-/* One of the two; fewer under Valgrind and the sanitizers, where brief / 8. */
+/* One of the two; of the brief one an eighth under the sanitizers, and a
+ * fortieth under Valgrind. */
 size_t stress_count(size_t brief, size_t full);
 
 /* Whether a case that has done its count shall do it once more. */

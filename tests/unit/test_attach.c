@@ -338,6 +338,28 @@ START_TEST(a_racing_put_is_logged_when_a_callers_cache_is_closed)
 }
 END_TEST
 
+START_TEST(a_racing_put_is_logged_when_a_full_cache_gives_back)
+{
+    struct ashlar_cache *cache;
+    void *slots[40];
+    size_t i;
+
+    start(0, ASHLAR_POOL_CACHE_NONE, 0);
+    ck_assert_int_eq(ashlar_pool_get_bulk(pool, slots, 40), ASHLAR_OK);
+    ck_assert_int_eq(ashlar_cache_open(pool, 8, ASHLAR_CACHE_LAYOUT, &cache),
+                     ASHLAR_OK);
+    double_put(cache);
+    for (i = 0; i < 40; i += 2)
+        REQUIRE(ashlar_cache_put(cache, slots[i]) == ASHLAR_OK);
+    ck_assert_uint_eq(lines.count, 1);
+    ck_assert_int_eq(ashlar_cache_close(cache), ASHLAR_OK);
+    for (i = 1; i < 40; i += 2)
+        REQUIRE(ashlar_pool_put(pool, slots[i]) == ASHLAR_OK);
+    expect_one_line();
+    end();
+}
+END_TEST
+
 static struct ashlar_cache *own_cache(void)
 {
     return &attach_self(pool)->window;
@@ -455,6 +477,7 @@ static Suite *attach_suite(void)
     suite_add_tcase(suite, ending);
     tcase_add_test(races,
                    a_racing_put_is_logged_when_a_callers_cache_is_closed);
+    tcase_add_test(races, a_racing_put_is_logged_when_a_full_cache_gives_back);
     tcase_add_test(races, a_racing_put_is_logged_when_a_thread_detaches);
     tcase_add_test(races, a_racing_put_is_logged_when_a_trim_empties_the_cache);
     tcase_add_test(races, a_racing_put_is_logged_when_a_thread_ends);

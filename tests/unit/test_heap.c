@@ -226,8 +226,10 @@ START_TEST(what_cannot_be_opened_is_refused)
     ck_assert(last_error_is(ASHLAR_ERR_INVALID, "\"a=b\""));
     ck_assert_int_eq(ashlar_source_open(NULL, NULL, &source),
                      ASHLAR_ERR_INVALID);
+    ck_assert(last_error_is(ASHLAR_ERR_INVALID, "NULL for name"));
     ck_assert_int_eq(ashlar_source_open("heap", NULL, NULL),
                      ASHLAR_ERR_INVALID);
+    ck_assert(last_error_is(ASHLAR_ERR_INVALID, "NULL for source_out"));
     ck_assert_int_eq(ashlar_source_close(NULL), ASHLAR_ERR_INVALID);
     memory_fail_nth(1, false);
     ck_assert_int_eq(ashlar_source_open("heap", NULL, &source),

@@ -303,6 +303,23 @@ START_TEST(the_sentence_tells_both_lengths)
 }
 END_TEST
 
+START_TEST(the_sentence_tells_where_what_is_no_run_belongs)
+{
+    void *single;
+
+    start(_i);
+    single = ashlar_pool_get(pool);
+    ck_assert_int_eq(ashlar_pool_put_run(pool, single, 1),
+                     ASHLAR_ERR_WRONG_OWNER);
+    ck_assert(last_error_is(ASHLAR_ERR_WRONG_OWNER, "ashlar_pool_put()"));
+    ck_assert_int_eq(ashlar_pool_put_run(pool, &single, 1),
+                     ASHLAR_ERR_WRONG_OWNER);
+    ck_assert(last_error_is(ASHLAR_ERR_WRONG_OWNER, "no address of pool"));
+    ck_assert_int_eq(ashlar_pool_put(pool, single), ASHLAR_OK);
+    end();
+}
+END_TEST
+
 START_TEST(a_run_of_another_pool_is_refused)
 {
     struct ashlar_pool *other = pools_make(pools_type(128, 128), NULL);
@@ -394,6 +411,8 @@ static Suite *run_suite(void)
     tcase_add_loop_test(putting, a_wrong_put_is_refused_and_changes_nothing, 0,
                         2);
     tcase_add_loop_test(putting, the_sentence_tells_both_lengths, 0, 2);
+    tcase_add_loop_test(putting,
+                        the_sentence_tells_where_what_is_no_run_belongs, 0, 2);
     tcase_add_loop_test(putting, a_run_of_another_pool_is_refused, 0, 2);
     tcase_add_loop_test(putting, a_run_of_one_is_no_single_slot, 0, 2);
     tcase_add_loop_test(putting, another_thread_may_put_a_run, 0, 2);
