@@ -53,6 +53,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
     const char *name;
+    char *pairs; /* what options point into */
     struct ashlar_plugin_option options[SUBJECT_OPTIONS_MOST];
     size_t option_count;
     struct check_run run;
@@ -62,9 +63,12 @@ struct arguments {
 static void parse_options(const struct argp_state *state, const char *text,
                           struct arguments *arguments)
 {
-    char *rest = must_copy(text); /* kept: the options point into it */
+    char *rest = must_copy(text);
     char *pair, *value;
 
+    free(arguments->pairs);
+    arguments->pairs = rest;
+    arguments->option_count = 0;
     while ((pair = strsep(&rest, ",")) != NULL) {
         value = strchr(pair, '=');
         if (value == NULL || value == pair)
@@ -192,6 +196,7 @@ int command_check_plugin(int argc, char **argv)
         check_print(report, &arguments.run, stdout);
     free(name);
     free(path);
+    free(arguments.pairs);
     return command_finish(stdout,
                           check_all_kept(report) ? EXIT_SUCCESS : EXIT_WRONG);
 }

@@ -64,7 +64,7 @@ void transaction_abort(struct transaction *transaction)
         retire_item_add(undo, RETIRE_RELEASE, transaction->stray.what,
                         transaction->stray.bytes);
     if (undo->step_count == 0) {
-        undo->unmapped = true;
+        undo->unmapped = 1;
         retire_item_drop(undo);
         return;
     }

@@ -161,7 +161,7 @@ static bool work_off(struct ashlar_source *source, struct retire_item *item)
         if (status != ASHLAR_OK)
             drop_steps(source, item);
         if (no_mapping_left(item))
-            __atomic_store_n(&item->unmapped, true, __ATOMIC_RELEASE);
+            __atomic_store_n(&item->unmapped, 1, __ATOMIC_RELEASE);
     }
     return true;
 }
@@ -276,7 +276,7 @@ void retire_item_queue(struct ashlar_source *source, struct retire_item *item)
             __atomic_fetch_add(&retire->bytes, item->steps[i].bytes,
                                __ATOMIC_RELAXED);
     if (no_mapping_left(item))
-        item->unmapped = true;
+        item->unmapped = 1;
     error_copy(&before);
     __atomic_fetch_add(&item->references, 1, __ATOMIC_RELAXED);
     lock_take(&retire->lock);

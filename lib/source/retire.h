@@ -63,10 +63,10 @@ struct retire_item {
     struct retire_item *follower; /* the next of its owner */
     uint64_t owner;               /* items of one owner keep their order */
     unsigned references;          /* the list's, and the owner's; atomic */
+    unsigned unmapped;            /* atomic: no mapping of it is left */
     bool queued;                  /* in the list */
     bool busy;                    /* in hand of a thread */
     bool blocked;                 /* an earlier one of its owner is there */
-    bool unmapped;                /* atomic: no mapping of it is left */
     uint32_t fence_count;
     uint32_t step_count;
     uint32_t step_room;

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/memory.h"
+#include "support/stress.h"
 
 enum mode {
     ONCE,     /* one operation fails */
@@ -209,7 +210,7 @@ static void sweep(const struct verb *verb)
             point.mode = (enum mode)mode;
             point.at = 1;
             point.then = 0;
-            if (mode == PAIRS && verb->pairs)
+            if (mode == PAIRS && verb->pairs && !stress_is_tsan())
                 sweep_pairs(point);
             else if (mode != PAIRS)
                 while (try_point(&point) != 0)

@@ -34,8 +34,15 @@ built_in_sources() {
     and "ranges" in s["vm"]["can"] and s["vm"]["reason"] is None'
 }
 
+# Some that are refused, each in its way, and one of a name that is built in.
+some=$scratch/some
+mkdir "$some"
+for name in half_group open_fails undefined vm; do
+  ln -s "$modules/ashlar_$name.so" "$some"
+done
+
 plugins() {
-  ASHLAR_PLUGIN_PATH=$examples:$modules
+  ASHLAR_PLUGIN_PATH=$examples:$some
   export ASHLAR_PLUGIN_PATH
   finds 's["memfd"]["state"] == "opened" and s["memfd"]["granule"] == 65536
     and s["memfd"]["path"].endswith("/ashlar_memfd.so")
@@ -55,7 +62,7 @@ plugins() {
 hidden_plugins() {
   mkdir -p "$scratch/plugins"
   cp "$examples/ashlar_memfd.so" "$scratch/plugins"
-  ASHLAR_PLUGIN_PATH=$examples:$scratch/plugins:$modules "$ashlar" sources \
+  ASHLAR_PLUGIN_PATH=$examples:$scratch/plugins:$some "$ashlar" sources \
     >"$scratch/out" || return 1
   cat "$scratch/out"
   grep -Eq '^memfd +- +- +hidden$' "$scratch/out" &&
@@ -66,7 +73,7 @@ hidden_plugins() {
 }
 
 text_is_a_table_and_notes() {
-  ASHLAR_PLUGIN_PATH=$modules "$ashlar" sources >"$scratch/out" || return 1
+  ASHLAR_PLUGIN_PATH=$some "$ashlar" sources >"$scratch/out" || return 1
   cat "$scratch/out"
   grep -Eq '^SOURCE +GRANULE +MEMORY +WHAT IT CAN DO$' "$scratch/out" &&
     grep -Eq '^vm +2\.00 MiB +[0-9.]+ [KMGT]iB +ranges, copy, fence, ' \

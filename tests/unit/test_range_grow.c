@@ -334,10 +334,10 @@ START_TEST(more_records_than_can_be_counted_are_refused)
     struct ashlar_range_options options = trial_options(&trial, 0, 1, 0);
 
     OK(ashlar_source_open("vm", wrap_granule(), &source));
-    options.reserve_bytes = UINT64_C(1) << 43;
+    options.reserve_bytes = ((UINT64_C(1) << 24) + 1) * trial.granule;
     OK(ashlar_range_create(source, &options, &range));
     REFUSED(ASHLAR_ERR_NO_MEMORY, "chunks",
-            ashlar_range_grow_to(range, UINT64_C(1) << 43, NULL));
+            ashlar_range_grow_to(range, options.reserve_bytes, NULL));
     OK(ashlar_range_grow_to(range, 1, NULL));
     OK(ashlar_range_destroy(range, ASHLAR_QUIET, 1));
     OK(ashlar_source_close(source));

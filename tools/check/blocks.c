@@ -178,7 +178,7 @@ bool trial_blocks(struct subject *subject, uint64_t seed, uint64_t steps)
 
     blocks->subject = subject;
     blocks->page = (size_t)sysconf(_SC_PAGESIZE);
-    blocks->model.seed = seed | 1;
+    blocks->model.seed = 2 * seed + 1;
     for (; steps != 0 && !blocks->model.broken; steps--) {
         blocks->model.starved = model_random(&blocks->model, 16) == 0;
         host_fail_nth(blocks->model.starved ? 1 : 0);

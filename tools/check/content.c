@@ -75,10 +75,14 @@ bool content_wait(struct model *model)
 
 static bool copy(struct model *model, uint64_t to, uint64_t from, size_t bytes)
 {
-    return model_expect(model, CHECK_COPY,
-                        CALL(model->subject, copy, to, from, bytes, 0),
-                        "copy() on stream 0") &&
-           content_wait(model);
+    if (!model_expect(model, CHECK_COPY,
+                      CALL(model->subject, copy, to, from, bytes, 0),
+                      "copy() on stream 0"))
+        return false;
+    /* It is under way: the waiting has to succeed. */
+    host_fail_nth(0);
+    model->starved = false;
+    return content_wait(model);
 }
 
 bool content_read(struct model *model, uint64_t address, void *buffer,

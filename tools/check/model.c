@@ -24,7 +24,7 @@ bool model_start(struct model *model, struct subject *subject, uint64_t seed)
 
     memset(model, 0, sizeof(*model));
     model->subject = subject;
-    model->seed = seed | 1;
+    model->seed = 2 * seed + 1;
     model->granule = subject->info.granule;
     model->most_bytes = 64 * model->granule;
     if (most != 0 && model->most_bytes > most)

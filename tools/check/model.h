@@ -53,7 +53,7 @@ struct model_mapping {
 
 struct model {
     struct subject *subject;
-    uint64_t seed; /* what comes next is made from it */
+    uint64_t seed; /* what comes next is made from it; never 0 */
     uint64_t granule;
     uint64_t most_bytes; /* of chunks together */
     uint64_t bytes;

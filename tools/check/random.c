@@ -116,6 +116,17 @@ static void step_map(struct model *model)
     (void)model_map(model, address, chunk, bytes);
 }
 
+static bool is_reserved(const struct model *model, uint64_t address)
+{
+    uint32_t i;
+
+    for (i = 0; i < model->space_count; i++)
+        if (address >= model->spaces[i].address &&
+            address - model->spaces[i].address < model->spaces[i].bytes)
+            return true;
+    return false;
+}
+
 /* A mapping, with some neighbours behind it; at times not quite. */
 static bool random_stretch(struct model *model, uint64_t *address_out,
                            uint64_t *bytes_out)
@@ -132,7 +143,9 @@ static bool random_stretch(struct model *model, uint64_t *address_out,
         for (i = 0; i < model->mapping_count; i++)
             if (model->mappings[i].address == *address_out + *bytes_out)
                 *bytes_out += model->mappings[i].bytes;
-    if (model_random(model, 8) == 0)
+    /* Behind its own spaces are other threads' mappings, perhaps. */
+    if (model_random(model, 8) == 0 &&
+        is_reserved(model, *address_out + *bytes_out))
         *bytes_out += model->granule;
     if (model_random(model, 8) == 0 && *bytes_out > model->granule) {
         *address_out += model->granule;
