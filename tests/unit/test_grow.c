@@ -290,6 +290,28 @@ START_TEST(at_max_slots_a_free_slab_turns_to_what_is_needed)
 }
 END_TEST
 
+START_TEST(all_slabs_turn_there_and_back)
+{
+    void *slots[2 * HALF];
+    void *runs[2];
+    unsigned round;
+
+    start_full();
+    for (round = 0; round < 3; round++) {
+        runs[0] = ashlar_pool_get_run(pool, HALF);
+        runs[1] = ashlar_pool_get_run(pool, HALF);
+        REQUIRE(runs[0] != NULL && runs[1] != NULL && pool->singles == 0);
+        REQUIRE(ashlar_pool_put_run(pool, runs[round % 2], HALF) == ASHLAR_OK);
+        REQUIRE(ashlar_pool_put_run(pool, runs[1 - round % 2], HALF) ==
+                ASHLAR_OK);
+        REQUIRE(ashlar_pool_get_bulk(pool, slots, 2 * HALF) == ASHLAR_OK);
+        REQUIRE(pool->runs.slots == 0 && pool->singles == 2 * HALF);
+        REQUIRE(ashlar_pool_put_bulk(pool, slots, 2 * HALF, NULL) == ASHLAR_OK);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(a_slab_with_a_live_slot_does_not_turn)
 {
     void *slots[HALF + 1];
@@ -388,6 +410,7 @@ static Suite *grow_suite(void)
     suite_add_tcase(suite, limits);
     tcase_add_checked_fixture(turning, start_clean, start_clean);
     tcase_add_test(turning, at_max_slots_a_free_slab_turns_to_what_is_needed);
+    tcase_add_test(turning, all_slabs_turn_there_and_back);
     tcase_add_test(turning, a_slab_with_a_live_slot_does_not_turn);
     tcase_add_test(turning, a_slab_that_a_reserve_needs_does_not_turn);
     tcase_add_test(turning, a_slab_that_reserved_runs_need_does_not_turn);

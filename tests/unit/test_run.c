@@ -165,6 +165,10 @@ START_TEST(enough_but_not_side_by_side_is_fragmented)
     ck_assert_uint_eq(last_error_number(2), 101);
     longest = last_error_number(3);
     ck_assert_uint_eq(longest, 100);
+    ck_assert_ptr_null(ashlar_pool_get_run(pool, 1000));
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_ERR_FRAGMENTED);
+    ck_assert_ptr_null(ashlar_pool_get_run(pool, 1001));
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_ERR_LIMIT);
     runs[0] = get(longest);
     put(runs[0], longest);
     for (i = 1; i < 20; i += 2)
