@@ -69,7 +69,7 @@ START_TEST(growth_gives_what_is_missing_and_not_much_more)
     unsigned round;
 
     start(128, 0);
-    for (round = 0; round < 200; round++) {
+    for (round = 0; round < 30; round++) {
         before = pool->singles;
         target = before + 1 + dice_below(&dice, 3000);
         grow_to(target);
