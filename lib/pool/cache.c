@@ -293,7 +293,7 @@ static void keep_or_give(struct cache *cache, const struct extent *extent)
 {
     uint32_t n = extent->end - extent->begin;
 
-    if (n > cache->limit / 2 && cache_kept(cache) + n > cache->limit) {
+    if (n > cache->limit) {
         direct_give(cache->pool, extent, 1);
         return;
     }
@@ -507,8 +507,7 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
                    void *const *slots, size_t n, const struct batch *batch)
 {
     if (cache == NULL || n > cache->limit || batch->covered != n ||
-        batch->count > cache->room / 2 ||
-        (n >= cache->limit / 2 && cache_kept(cache) + n > cache->limit)) {
+        batch->count > cache->room / 2) {
         direct_give_batch(pool, slots, n, batch);
         return;
     }
