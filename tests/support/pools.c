@@ -95,11 +95,13 @@ struct ashlar_pool_stats pools_stats(struct ashlar_pool *pool)
     struct ashlar_pool_stats stats = ASHLAR_POOL_STATS_INIT;
 
     REQUIRE(ashlar_pool_query(pool, &stats) == ASHLAR_OK);
-    if (stats.live_slots + stats.cached_slots + stats.free_slots !=
+    if (stats.live_slots + stats.cached_slots + stats.free_slots +
+            stats.waiting_slots !=
         stats.capacity_slots)
-        ck_abort_msg("%zu live + %zu cached + %zu free is not %zu",
-                     stats.live_slots, stats.cached_slots, stats.free_slots,
-                     stats.capacity_slots);
+        ck_abort_msg(
+            "%zu live + %zu cached + %zu free + %zu waiting is not %zu",
+            stats.live_slots, stats.cached_slots, stats.free_slots,
+            stats.waiting_slots, stats.capacity_slots);
     return stats;
 }
 
@@ -181,6 +183,7 @@ static const char *stats_differ(const struct ashlar_pool_stats *a,
     COMPARE(live_slots);
     COMPARE(cached_slots);
     COMPARE(free_slots);
+    COMPARE(waiting_slots);
     COMPARE(capacity_slots);
     COMPARE(max_slots);
     COMPARE(promised_slots);

@@ -43,7 +43,7 @@ struct ashlar_pool *pools_make(const struct ashlar_type *type,
 /* Destroy such a pool; it must not be busy. */
 void pools_end(struct ashlar_pool *pool);
 
-/* The statistics, of which live + cached + free is the capacity. */
+/* The statistics, of which live + cached + free + waiting is the capacity. */
 struct ashlar_pool_stats pools_stats(struct ashlar_pool *pool);
 
 /* A pool as it is at a moment. */

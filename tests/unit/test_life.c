@@ -365,6 +365,9 @@ static const char *not_refused(struct ashlar_pool *pool)
     REFUSED(ashlar_pool_get_bulk(pool, &slot, 1) == ASHLAR_ERR_STALE);
     REFUSED(ashlar_pool_get_bulk(pool, &slot, 0) == ASHLAR_ERR_STALE);
     REFUSED(ashlar_pool_put_bulk(pool, &slot, 1, &number) == ASHLAR_ERR_STALE);
+    REFUSED(ashlar_pool_put_after(pool, &slot, 1, ASHLAR_QUIET, 1, &number) ==
+            ASHLAR_ERR_STALE);
+    REFUSED(ashlar_pool_range(pool) == NULL);
     REFUSED(ashlar_pool_get_up_to(pool, &slot, 1) == 0);
     REFUSED(ashlar_pool_get_run(pool, 1) == NULL);
     REFUSED(ashlar_pool_put_run(pool, slot, 1) == ASHLAR_ERR_STALE);

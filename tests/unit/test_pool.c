@@ -297,6 +297,9 @@ START_TEST(null_is_no_pool)
     REFUSED(ashlar_pool_get_bulk(NULL, NULL, 0) == ASHLAR_ERR_INVALID);
     REFUSED(ashlar_pool_put_bulk(NULL, &slot, 1, &number) ==
             ASHLAR_ERR_INVALID);
+    REFUSED(ashlar_pool_put_after(NULL, &slot, 1, ASHLAR_QUIET, 1, &number) ==
+            ASHLAR_ERR_INVALID);
+    REFUSED(ashlar_pool_range(NULL) == NULL);
     REFUSED(ashlar_pool_get_up_to(NULL, &slot, 1) == 0);
     REFUSED(ashlar_pool_get_run(NULL, 1) == NULL);
     REFUSED(ashlar_pool_put_run(NULL, slot, 1) == ASHLAR_ERR_INVALID);
