@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "pool/direct.h"
 #include "pool/grow.h"
+#include "pool/pending.h"
 #include "pool/pool.h"
 #include "pool/state.h"
 
@@ -318,6 +319,7 @@ void attach_recover(struct ashlar_pool *pool)
     uint32_t i;
 
     take_caches_back(pool);
+    pending_recover(pool);
     for (i = 0; pool->checked && map != NULL && i < map->count; i++)
         if (map->order[i]->kind == SLAB_SINGLES)
             free_what_is_not_live(pool, map->order[i]);

@@ -5,6 +5,8 @@
 #include "pool/grow.h"
 
 #include "base/error.h"
+#include "pool/direct.h"
+#include "pool/pending.h"
 #include "pool/pool.h"
 #include "pool/vacate.h"
 #include "pool/watch.h"
@@ -207,13 +209,14 @@ static enum ashlar_status add_singles(struct ashlar_pool *pool,
 enum ashlar_status grow_free(struct ashlar_pool *pool, uint64_t need)
 {
     enum ashlar_status status = ASHLAR_OK;
+    uint64_t duplicates = 0;
     uint64_t free_slots;
 
     lock_take(&pool->grow);
     pool_lock(pool);
     free_slots = pool->store.free;
     pool_unlock(pool);
-    if (free_slots < need && pending_collect(pool)) {
+    if (free_slots < need && pending_collect_locked(pool, &duplicates)) {
         pool_lock(pool);
         free_slots = pool->store.free;
         pool_unlock(pool);
@@ -221,6 +224,7 @@ enum ashlar_status grow_free(struct ashlar_pool *pool, uint64_t need)
     if (free_slots < need)
         status = add_singles(pool, need - free_slots);
     lock_give(&pool->grow);
+    direct_log_duplicates(pool->name, duplicates);
     return status;
 }
 
@@ -349,6 +353,7 @@ enum ashlar_status grow_run(struct ashlar_pool *pool, uint32_t length)
 {
     enum ashlar_status status;
 
+    (void)pending_collect(pool);
     lock_take(&pool->grow);
     status = ensure_runs(pool, length, 1);
     lock_give(&pool->grow);
@@ -370,6 +375,7 @@ enum ashlar_status grow_run_stock(struct ashlar_pool *pool, uint32_t length,
 {
     enum ashlar_status status;
 
+    (void)pending_collect(pool);
     lock_take(&pool->grow);
     status = ensure_runs(pool, length, count);
     if (status == ASHLAR_OK) {

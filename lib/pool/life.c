@@ -59,6 +59,7 @@ static void before_fork(void)
     life_lock();
     for (pool = first; pool != NULL; pool = pool->next) {
         lock_take(&pool->grow);
+        lock_take(&pool->pending.lock);
         lock_take(&pool->lock);
     }
 }
@@ -69,6 +70,7 @@ static void after_fork(void)
 
     for (pool = first; pool != NULL; pool = pool->next) {
         lock_give(&pool->lock);
+        lock_give(&pool->pending.lock);
         lock_give(&pool->grow);
     }
     life_unlock();

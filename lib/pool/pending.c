@@ -13,6 +13,9 @@
 #include "pool/watch.h"
 #include "range/range.h"
 
+/* Stretches given at once, so that the lock is not held for long. */
+#define GIVE_EXTENTS 64
+
 static void batch_free(struct pending_batch *batch)
 {
     if (batch->fences != NULL)
@@ -20,15 +23,38 @@ static void batch_free(struct pending_batch *batch)
     memory_free(batch);
 }
 
-static void batch_give(struct ashlar_pool *pool, struct pending_batch *batch)
+/* With the pool's lock held: some slots of a batch, and how many they are. */
+static size_t give_some(struct ashlar_pool *pool, void *const *slots, size_t n,
+                        uint64_t *duplicates)
 {
-    static const struct batch none; /* nothing kept: all is read again */
+    struct extent extents[GIVE_EXTENTS];
+    struct slab *hint = NULL;
+    uint32_t count;
+    size_t i = 0;
 
-    direct_give_batch(pool, batch->slots, batch->count, &none);
+    for (count = 0; i < n && count < GIVE_EXTENTS; count++) {
+        i += direct_read(pool, hint, slots + i, n - i, &extents[count]);
+        hint = extents[count].slab;
+    }
+    *duplicates += store_give(pool, extents, count);
+    return i;
+}
+
+/* The log is not told yet, as locks are held. */
+static void batch_give(struct ashlar_pool *pool, struct pending_batch *batch,
+                       uint64_t *duplicates)
+{
+    size_t i = 0;
+
+    while (i < batch->count) {
+        pool_lock(pool);
+        i += give_some(pool, batch->slots + i, batch->count - i, duplicates);
+        pool_unlock(pool);
+    }
     __atomic_fetch_sub(&pool->pending.waiting, batch->count, __ATOMIC_RELAXED);
 }
 
-bool pending_collect(struct ashlar_pool *pool)
+bool pending_collect_locked(struct ashlar_pool *pool, uint64_t *duplicates)
 {
     struct pending_batch **link = &pool->pending.first;
     struct pending_batch *batch;
@@ -43,11 +69,20 @@ bool pending_collect(struct ashlar_pool *pool)
             continue;
         }
         *link = batch->next;
-        batch_give(pool, batch);
+        batch_give(pool, batch, duplicates);
         batch_free(batch);
         given = true;
     }
     lock_give(&pool->pending.lock);
+    return given;
+}
+
+bool pending_collect(struct ashlar_pool *pool)
+{
+    uint64_t duplicates = 0;
+    bool given = pending_collect_locked(pool, &duplicates);
+
+    direct_log_duplicates(pool->name, duplicates);
     return given;
 }
 
@@ -58,6 +93,23 @@ void pending_drop(struct ashlar_pool *pool)
     while ((batch = pool->pending.first) != NULL) {
         pool->pending.first = batch->next;
         batch_free(batch);
+    }
+    pool->pending.waiting = 0;
+}
+
+void pending_recover(struct ashlar_pool *pool)
+{
+    struct pending_batch *batch;
+    uint64_t duplicates = 0;
+    size_t i;
+
+    while ((batch = pool->pending.first) != NULL) {
+        /* In a checked pool they are free already, as they are not live. */
+        for (i = 0; !pool->checked && i < batch->count;)
+            i += give_some(pool, batch->slots + i, batch->count - i,
+                           &duplicates);
+        pool->pending.first = batch->next;
+        memory_free(batch);
     }
     pool->pending.waiting = 0;
 }

@@ -37,8 +37,20 @@ struct pending {
     uint64_t waiting; /* atomic */
 };
 
-/** Give back what may go; true when something was given. */
+/** Give back what may go; true when something was given. No lock is held. */
 bool pending_collect(struct ashlar_pool *pool);
+
+/**
+ * The same where the grow lock is held: adds the racing puts that came to light
+ * to *duplicates, to be logged when it is not held any more.
+ */
+bool pending_collect_locked(struct ashlar_pool *pool, uint64_t *duplicates);
+
+/**
+ * In a child of fork(2): what waits for the parent's work is free here. Its
+ * fences are the parent's, and left alone. All locks are held.
+ */
+void pending_recover(struct ashlar_pool *pool);
 
 /** Drop what waits, without asking: the pool is being destroyed. */
 void pending_drop(struct ashlar_pool *pool);

@@ -12,6 +12,7 @@
 #include "pool/cache.h"
 #include "pool/direct.h"
 #include "pool/grow.h"
+#include "pool/pending.h"
 #include "pool/pool.h"
 #include "pool/vacate.h"
 
@@ -108,6 +109,7 @@ enum ashlar_status ashlar_pool_reserve(struct ashlar_pool *pool, size_t n)
                                            "n is %zu; a pool has at most %zu "
                                            "slots",
                                            n, ASHLAR_POOL_SLOTS_MAX));
+    (void)pending_collect(pool);
     cache = attach_self(pool);
     do {
         promise = promise_read(pool, n);
