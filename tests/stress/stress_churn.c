@@ -211,6 +211,7 @@ static void attach_in_a_crowd(unsigned number, void *user)
 {
     (void)number;
     (void)user;
+    (void)pthread_barrier_wait(&crowd);
     STRESS_EXPECT(ashlar_pool_reserve(ledger.pool, 0) == ASHLAR_OK, "%s",
                   ashlar_last_error_message());
     (void)pthread_barrier_wait(&crowd);
@@ -234,6 +235,32 @@ START_TEST(threads_that_come_later_ask_the_source_for_nothing_new)
     expect_nobody();
     ledger_close(&ledger, 0);
     stress_verdict();
+}
+END_TEST
+
+#define CROWD 8
+
+START_TEST(threads_that_attach_at_once_all_get_their_caches)
+{
+    size_t rounds = stress_count(60, 2000);
+    struct ashlar_pool_stats stats;
+
+    (void)pthread_barrier_init(&crowd, NULL, CROWD);
+    while (rounds-- != 0) {
+        start_pool(NULL);
+        ck_assert_int_eq(ashlar_pool_reserve(ledger.pool, 100), ASHLAR_OK);
+        (void)ashlar_pool_detach(ledger.pool);
+        stress_threads(CROWD, attach_in_a_crowd, NULL);
+        /* The threads have gone; what the pool grew to, it has still. */
+        stats = ledger_stats(&ledger);
+        ck_assert_uint_ge(
+            stats.capacity_slots,
+            stats.promised_slots +
+                (stress_is_watched() ? 0 : CROWD * ASHLAR_POOL_CACHE_DEFAULT));
+        ledger_close(&ledger, 0);
+        stress_verdict();
+    }
+    (void)pthread_barrier_destroy(&crowd);
 }
 END_TEST
 
@@ -421,6 +448,7 @@ int main(void)
     tcase_add_test(tcase, short_threads_leave_no_cache_no_record_and_no_growth);
     tcase_add_test(tcase,
                    threads_that_come_later_ask_the_source_for_nothing_new);
+    tcase_add_test(tcase, threads_that_attach_at_once_all_get_their_caches);
     tcase_add_test(tcase, short_threads_of_many_pools_leave_no_cache);
     tcase_add_test(tcase, destructors_that_come_after_ours_use_the_pool);
     tcase_add_test(tcase,

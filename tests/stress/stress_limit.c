@@ -483,6 +483,52 @@ START_TEST(runs_that_are_reserved_are_there_for_all_threads)
 }
 END_TEST
 
+#define RIVALS_LENGTH 7
+#define KEPT_LENGTH   5
+#define KEPT_COUNT    40
+
+/* Runs of another length, until there are no more. */
+static void take_other_runs(unsigned number, void *user)
+{
+    size_t *taken = user;
+    void *run;
+
+    (void)number;
+    while ((run = ashlar_pool_get_run(ledger.pool, RIVALS_LENGTH)) != NULL)
+        __atomic_fetch_add(taken, 1, __ATOMIC_RELAXED);
+    STRESS_EXPECT(ashlar_last_error() == ASHLAR_ERR_LIMIT ||
+                      ashlar_last_error() == ASHLAR_ERR_FRAGMENTED,
+                  "run: %s", ashlar_last_error_message());
+}
+
+START_TEST(runs_that_are_reserved_are_not_cut_up_for_others)
+{
+    void *runs[KEPT_COUNT];
+    size_t taken = 0;
+    size_t i;
+
+    start(1000, 0, 13);
+    /* Used before, so that they lie in their list one by one. */
+    for (i = 0; i < KEPT_COUNT; i++)
+        runs[i] = ashlar_pool_get_run(ledger.pool, KEPT_LENGTH);
+    for (i = 0; i < KEPT_COUNT; i++)
+        ck_assert_int_eq(ashlar_pool_put_run(ledger.pool, runs[i], KEPT_LENGTH),
+                         ASHLAR_OK);
+    ck_assert_int_eq(
+        ashlar_pool_reserve_runs(ledger.pool, KEPT_LENGTH, KEPT_COUNT),
+        ASHLAR_OK);
+    stress_threads(THREADS_MAX, take_other_runs, &taken);
+    stress_verdict();
+    ck_assert_uint_gt(taken, 0);
+    for (i = 0; i < KEPT_COUNT; i++)
+        ck_assert_ptr_nonnull(ashlar_pool_get_run(ledger.pool, KEPT_LENGTH));
+    ck_assert_uint_eq(ledger_stats(&ledger).live_slots,
+                      taken * RIVALS_LENGTH + KEPT_COUNT * KEPT_LENGTH);
+    ledger_close(&ledger, ASHLAR_POOL_FORCE);
+    stress_verdict();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stress_limit");
@@ -499,6 +545,7 @@ int main(void)
                    what_is_reserved_is_there_for_threads_that_attach_later);
     tcase_add_test(tcase, what_is_reserved_is_there_at_max_slots);
     tcase_add_test(tcase, runs_that_are_reserved_are_there_for_all_threads);
+    tcase_add_test(tcase, runs_that_are_reserved_are_not_cut_up_for_others);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
