@@ -67,7 +67,7 @@ static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
                                         const struct ashlar_fence *fences,
                                         size_t n, uint64_t *released_out)
 {
-    struct range_chunk *chunks = (struct range_chunk *)range->chunks.items + i;
+    struct range_chunk *chunks = range->chunks.items; /* NULL for none */
     struct retire_item *item;
     enum ashlar_status status;
     uint32_t k;
@@ -75,6 +75,7 @@ static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
     *released_out = 0;
     if (count == 0)
         return ASHLAR_OK;
+    chunks += i;
     item = retire_item_create(range->owner, 2 * count, (uint32_t)n);
     if (item == NULL || vector_make_room(&range->ghosts, count,
                                          sizeof(struct range_ghost)) != 0) {
