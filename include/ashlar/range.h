@@ -186,11 +186,14 @@ ashlar_range_create(struct ashlar_source *source,
  * @param n       Fences, 1 or more.
  *
  * @return ASHLAR_OK;
- *         ASHLAR_ERR_INVALID  a NULL argument, n of 0, a bad fence;
- *         ASHLAR_ERR_BUSY     pools stand on it; the sentence has the count;
- *         ASHLAR_ERR_CAPTURE  a stream is being captured and cannot be a fence;
- *         ASHLAR_ERR_FORKED   the range is the parent's;
- *         ASHLAR_ERR_DRIVER   a fence could not be made.
+ *         ASHLAR_ERR_INVALID    a NULL argument, n of 0, a bad fence;
+ *         ASHLAR_ERR_BUSY       pools stand on it; the sentence has the count;
+ *         ASHLAR_ERR_CAPTURE    a stream is being captured and cannot be a
+ *                               fence;
+ *         ASHLAR_ERR_NO_MEMORY  no host memory to note what is to be taken
+ *                               away; nothing was done;
+ *         ASHLAR_ERR_FORKED     the range is the parent's;
+ *         ASHLAR_ERR_DRIVER     a fence could not be made.
  *
  * @par Threads  Any thread, once no other uses the range.
  * @since 0.1
@@ -216,6 +219,9 @@ ashlar_range_destroy(struct ashlar_range *range,
  *                                      sentence says how many retired bytes
  *                                      still wait for their fences;
  *         ASHLAR_ERR_NO_ADDRESS_SPACE  a move found no addresses;
+ *         ASHLAR_ERR_BUSY              the addresses are still mapped by what
+ *                                      was retired and waits for its fences;
+ *                                      see ashlar_source_drain();
  *         ASHLAR_ERR_NO_MEMORY         no host memory for the records;
  *         ASHLAR_ERR_FORKED            the range is the parent's;
  *         ASHLAR_ERR_DRIVER            a call of the driver failed.
@@ -248,9 +254,9 @@ enum ashlar_range_depth {
  * @par Threads  As ashlar_range_grow_to().
  * @since 0.1
  */
-ASHLAR_API enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
-                                                   uint64_t total,
-                                                   enum ashlar_range_depth depth);
+ASHLAR_API enum ashlar_status
+ashlar_range_prepare(struct ashlar_range *range, uint64_t total,
+                     enum ashlar_range_depth depth);
 
 /**
  * Make no more than `total` bytes usable. Whole chunks beyond it, and beyond
@@ -263,7 +269,8 @@ ASHLAR_API enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
  * @param result  What was done; may be NULL.
  *
  * @return As ashlar_range_destroy(); ASHLAR_ERR_INVALID when total is above
- *         what is used; ASHLAR_ERR_BUSY when pool slots live beyond it.
+ *         what is used; ASHLAR_ERR_BUSY when pool slots live beyond it, or when
+ *         the range moved and ashlar_range_retire_old() was not called yet.
  *
  * @par Threads  As ashlar_range_grow_to().
  * @since 0.1
@@ -338,6 +345,8 @@ ashlar_range_retire_old(struct ashlar_range *range,
  *         ASHLAR_ERR_INVALID    range is NULL, or the location or rights are
  *                               unknown;
  *         ASHLAR_ERR_NO_MEMORY  no host memory for the list;
+ *         ASHLAR_ERR_BUSY       rights that an earlier call set before it
+ *                               failed could not be put back yet;
  *         ASHLAR_ERR_FORKED     the range is the parent's;
  *         ASHLAR_ERR_DRIVER     the driver refused.
  *

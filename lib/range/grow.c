@@ -264,25 +264,6 @@ static enum ashlar_status no_room(const struct ashlar_range *range,
                      (unsigned long)range->reserved);
 }
 
-/* Refuse to map where something retired may still be. */
-static enum ashlar_status check_ghosts(struct ashlar_range *range,
-                                       uint64_t from, uint64_t bytes)
-{
-    range_collect(range);
-    if (!range_haunted(range, from, bytes))
-        return ASHLAR_OK;
-    /* Another thread may be taking it away right now. */
-    retire_settle(range->source, range->owner);
-    if (!range_haunted(range, from, bytes))
-        return ASHLAR_OK;
-    return error_set(ASHLAR_ERR_BUSY,
-                     "the addresses from 0x%lx on are still mapped: %lu "
-                     "retired bytes wait for their fences; see "
-                     "ashlar_source_drain()",
-                     (unsigned long)(range->base + from),
-                     (unsigned long)retire_bytes(range->source));
-}
-
 static enum ashlar_status grow(struct ashlar_range *range, uint64_t total,
                                struct ashlar_range_result *facts)
 {
@@ -294,7 +275,8 @@ static enum ashlar_status grow(struct ashlar_range *range, uint64_t total,
     if (need <= range->frontier)
         return ASHLAR_OK;
     facts->path = ASHLAR_RANGE_PATH_IN_RESERVATION;
-    status = check_ghosts(range, range->frontier, need - range->frontier);
+    status =
+        range_check_unmapped(range, range->frontier, need - range->frontier);
     if (status != ASHLAR_OK)
         return status;
     if (need <= range->reserved)
@@ -406,7 +388,7 @@ static enum ashlar_status prepare(struct ashlar_range *range, uint64_t total,
         range_collect(range);
         return prepare_chunks(range, ahead, need);
     }
-    status = check_ghosts(range, ahead, need - ahead);
+    status = range_check_unmapped(range, ahead, need - ahead);
     return status != ASHLAR_OK ? status : grow_in_place(range, need, &calls);
 }
 
@@ -473,7 +455,7 @@ static enum ashlar_status commit(struct ashlar_range *range, uint64_t from,
 
     if (pieces == 0)
         return ASHLAR_OK;
-    status = check_ghosts(range, from, to - from);
+    status = range_check_unmapped(range, from, to - from);
     if (status == ASHLAR_OK)
         status = filling_begin(&filling, range, pieces, 0);
     if (status != ASHLAR_OK)

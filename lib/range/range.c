@@ -105,6 +105,24 @@ bool range_haunted(struct ashlar_range *range, uint64_t offset, uint64_t bytes)
     return haunted;
 }
 
+enum ashlar_status range_check_unmapped(struct ashlar_range *range,
+                                        uint64_t from, uint64_t bytes)
+{
+    range_collect(range);
+    if (!range_haunted(range, from, bytes))
+        return ASHLAR_OK;
+    /* Another thread may be taking it away right now. */
+    retire_settle(range->source, range->owner);
+    if (!range_haunted(range, from, bytes))
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_BUSY,
+                     "the addresses from 0x%lx on are still mapped: %lu "
+                     "retired bytes wait for their fences; see "
+                     "ashlar_source_drain()",
+                     (unsigned long)(range->base + from),
+                     (unsigned long)retire_bytes(range->source));
+}
+
 /* --- create --------------------------------------------------------------- */
 
 static enum ashlar_status

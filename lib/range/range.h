@@ -108,6 +108,13 @@ enum ashlar_status range_check(struct ashlar_range *range, const char *call);
 /** Forget ghosts that are gone; true when one is left in a stretch. */
 bool range_haunted(struct ashlar_range *range, uint64_t offset, uint64_t bytes);
 
+/** Collect, and refuse to map where something retired may still be. */
+enum ashlar_status range_check_unmapped(struct ashlar_range *range,
+                                        uint64_t offset, uint64_t bytes);
+
+/** Take a range away by an item of its own that has room for all steps. */
+void range_abandon(struct ashlar_range *range, struct retire_item *item);
+
 /** Refuse a result without its size, before anything is done. */
 enum ashlar_status range_result_check(const struct ashlar_range_result *result);
 

@@ -67,7 +67,7 @@ static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
                                         const struct ashlar_fence *fences,
                                         size_t n, uint64_t *released_out)
 {
-    struct range_chunk *chunks = (struct range_chunk *)range->chunks.items + i;
+    struct range_chunk *chunks = range->chunks.items; /* NULL for none */
     struct retire_item *item;
     enum ashlar_status status;
     uint32_t k;
@@ -75,6 +75,7 @@ static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
     *released_out = 0;
     if (count == 0)
         return ASHLAR_OK;
+    chunks += i;
     item = retire_item_create(range->owner, 2 * count, (uint32_t)n);
     if (item == NULL || vector_make_room(&range->ghosts, count,
                                          sizeof(struct range_ghost)) != 0) {
@@ -162,11 +163,10 @@ static enum ashlar_status shrink(struct ashlar_range *range, uint64_t total,
 }
 
 /* What every verb with fences asks first. */
-static enum ashlar_status check_release(struct ashlar_range *range,
-                                        const struct ashlar_fence *fences,
-                                        size_t n,
-                                        const struct ashlar_range_result *result,
-                                        const char *call)
+static enum ashlar_status
+check_release(struct ashlar_range *range, const struct ashlar_fence *fences,
+              size_t n, const struct ashlar_range_result *result,
+              const char *call)
 {
     enum ashlar_status status = range_check(range, call);
 
@@ -212,8 +212,8 @@ enum ashlar_status ashlar_range_shrink_to(struct ashlar_range *range,
 
     status = range_check_own(range, "ashlar_range_shrink_to()");
     if (status == ASHLAR_OK)
-        status = check_release(range, fences, n, result,
-                               "ashlar_range_shrink_to()");
+        status =
+            check_release(range, fences, n, result, "ashlar_range_shrink_to()");
     if (status != ASHLAR_OK)
         return status;
     lock_take(&range->lock);
@@ -253,8 +253,8 @@ enum ashlar_status ashlar_range_decommit(struct ashlar_range *range,
 
     status = range_check_own(range, "ashlar_range_decommit()");
     if (status == ASHLAR_OK)
-        status = check_release(range, fences, n, result,
-                               "ashlar_range_decommit()");
+        status =
+            check_release(range, fences, n, result, "ashlar_range_decommit()");
     if (status != ASHLAR_OK)
         return status;
     lock_take(&range->lock);
@@ -400,11 +400,20 @@ static void free_record(struct ashlar_range *range)
     memory_free(range);
 }
 
+void range_abandon(struct ashlar_range *range, struct retire_item *item)
+{
+    struct ashlar_source *source = range->source;
+
+    add_all(range, item);
+    free_record(range);
+    retire_item_queue(source, item);
+    source_drop(source);
+}
+
 enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
                                         const struct ashlar_fence *fences,
                                         size_t n)
 {
-    struct ashlar_source *source;
     struct retire_item *item;
     enum ashlar_status status;
 
@@ -422,10 +431,6 @@ enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
         retire_item_drop(item);
         return status;
     }
-    add_all(range, item);
-    source = range->source;
-    free_record(range);
-    retire_item_queue(source, item);
-    source_drop(source);
+    range_abandon(range, item);
     return ASHLAR_OK;
 }

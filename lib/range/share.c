@@ -86,10 +86,9 @@ static enum ashlar_status pack_chunk(struct packing *packing,
                                        packing->fd_count, 0};
     enum ashlar_status status;
 
-    status = source->ops.chunk_export(source->state, chunk->handle,
-                                      chunk->bytes,
-                                      &packing->fds[packing->fd_count],
-                                      &packed.fd_offset);
+    status = source->ops.chunk_export(
+        source->state, chunk->handle, chunk->bytes,
+        &packing->fds[packing->fd_count], &packed.fd_offset);
     if (status != ASHLAR_OK)
         return status;
     packing->fd_count++;
@@ -143,9 +142,9 @@ static enum ashlar_status pack(struct packing *packing,
         range->id = make_id(range);
     packing->epoch = last_epoch(range, since, fds_max, &count);
     packing->more = packing->epoch < range->epoch;
-    packing->description = memory_alloc(sizeof(struct description_header) +
-                                        count *
-                                            sizeof(struct description_chunk));
+    packing->description =
+        memory_alloc(sizeof(struct description_header) +
+                     count * sizeof(struct description_chunk));
     packing->fds = memory_alloc((count + 1) * sizeof(*packing->fds));
     if (packing->description == NULL || packing->fds == NULL)
         return error_set(ASHLAR_ERR_NO_MEMORY,
@@ -242,9 +241,9 @@ static enum ashlar_status take_in(struct transaction *transaction,
     chunk_out->offset = packed.offset;
     chunk_out->bytes = packed.bytes;
     chunk_out->epoch = parcel->header.epoch;
-    status = transaction_import(transaction, parcel->fds[packed.fd],
-                                packed.fd_offset, packed.bytes,
-                                &chunk_out->handle);
+    status =
+        transaction_import(transaction, parcel->fds[packed.fd],
+                           packed.fd_offset, packed.bytes, &chunk_out->handle);
     if (status == ASHLAR_OK)
         status = transaction_map(transaction, range->base + packed.offset,
                                  chunk_out->handle, packed.bytes);
@@ -275,7 +274,7 @@ static enum ashlar_status check_place(struct ashlar_range *range,
     taken = taken || (at != 0 && chunks[at - 1].offset + chunks[at - 1].bytes >
                                      packed->offset);
     if (!taken)
-        return ASHLAR_OK;
+        return range_check_unmapped(range, packed->offset, packed->bytes);
     return error_set(ASHLAR_ERR_INVALID,
                      "the description has a chunk at offset %lu, where one was "
                      "imported before; import the range anew",
@@ -322,8 +321,7 @@ static enum ashlar_status unpack(struct ashlar_range *range,
         vector_insert(&range->chunks, range_chunk_at(range, chunk.offset),
                       &chunk, sizeof(chunk));
         range->committed += chunk.bytes;
-        range->frontier =
-            max_size(range->frontier, chunk.offset + chunk.bytes);
+        range->frontier = max_size(range->frontier, chunk.offset + chunk.bytes);
     }
     range->used = parcel->header.used;
     range->epoch = parcel->header.epoch;
@@ -349,17 +347,67 @@ static enum ashlar_status open_parcel(const struct ashlar_source *source,
                              &parcel_out->header, &parcel_out->chunks);
 }
 
+/* Addresses for all of a parcel, and for what is to come. */
+static uint64_t bytes_to_reserve(const struct parcel *parcel,
+                                 uint64_t reserve_bytes)
+{
+    uint64_t end = align_up(parcel->header.used, parcel->header.granule);
+    struct description_chunk last;
+
+    if (parcel->header.chunk_count != 0) {
+        last = parcel_chunk(parcel, parcel->header.chunk_count - 1);
+        end = max_size(end, last.offset + last.bytes);
+    }
+    return max_size(max_size(reserve_bytes, end), parcel->header.granule);
+}
+
+/* A range of its own for a parcel. */
+static enum ashlar_status import(struct ashlar_source *source,
+                                 const struct parcel *parcel,
+                                 uint64_t reserve_bytes,
+                                 struct ashlar_range **range_out)
+{
+    struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
+    /* So that giving up needs no memory: an empty range is one reservation. */
+    struct retire_item *end = retire_item_create(0, 1, 0);
+    struct ashlar_range *range;
+    enum ashlar_status status;
+    struct error error;
+
+    if (end == NULL)
+        return error_set(ASHLAR_ERR_NO_MEMORY,
+                         "no host memory to import a range");
+    options.reserve_bytes = bytes_to_reserve(parcel, reserve_bytes);
+    status = ashlar_range_create(source, &options, &range);
+    if (status != ASHLAR_OK) {
+        retire_item_drop(end);
+        return status;
+    }
+    range->imported = true;
+    range->id = parcel->header.range_id;
+    lock_take(&range->lock);
+    status = unpack(range, parcel);
+    lock_give(&range->lock);
+    if (status == ASHLAR_OK) {
+        retire_item_drop(end);
+        *range_out = range;
+        return ASHLAR_OK;
+    }
+    error_copy(&error);
+    end->owner = range->owner;
+    range_abandon(range, end);
+    error_restore(&error);
+    return status;
+}
+
 enum ashlar_status ashlar_range_import(struct ashlar_source *source,
                                        const void *description,
                                        size_t description_bytes, const int *fds,
                                        size_t fd_count, uint64_t reserve_bytes,
                                        struct ashlar_range **range_out)
 {
-    struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
     enum ashlar_status status = source_check(source, "ashlar_range_import()");
-    struct ashlar_range *range;
     struct parcel parcel;
-    uint64_t end;
 
     if (status == ASHLAR_OK && range_out == NULL)
         status = error_set(ASHLAR_ERR_INVALID,
@@ -375,33 +423,7 @@ enum ashlar_status ashlar_range_import(struct ashlar_source *source,
                          "the description starts at epoch %lu; import one that "
                          "starts at 0 first",
                          (unsigned long)parcel.header.since);
-    end = align_up(parcel.header.used, parcel.header.granule);
-    if (parcel.header.chunk_count != 0) {
-        struct description_chunk last =
-            parcel_chunk(&parcel, parcel.header.chunk_count - 1);
-
-        end = max_size(end, last.offset + last.bytes);
-    }
-    options.reserve_bytes =
-        max_size(max_size(reserve_bytes, end), parcel.header.granule);
-    status = ashlar_range_create(source, &options, &range);
-    if (status != ASHLAR_OK)
-        return status;
-    range->imported = true;
-    range->id = parcel.header.range_id;
-    lock_take(&range->lock);
-    status = unpack(range, &parcel);
-    lock_give(&range->lock);
-    if (status != ASHLAR_OK) {
-        struct error error;
-
-        error_copy(&error);
-        (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
-        error_restore(&error);
-        return status;
-    }
-    *range_out = range;
-    return ASHLAR_OK;
+    return import(source, &parcel, reserve_bytes, range_out);
 }
 
 enum ashlar_status ashlar_range_import_more(struct ashlar_range *range,

@@ -27,7 +27,8 @@
 
 /** A chunk: an extent of a file. */
 struct vm_chunk {
-    bool shared; /* with another process: exported or imported */
+    bool imported; /* takes no memory of its own */
+    bool shared;   /* others may have it, too: exported or imported */
     struct vm_file *file;
     uint64_t offset;
     uint64_t bytes;
@@ -70,6 +71,8 @@ struct vm {
     uint64_t granule;
     uint64_t memory_bytes;
     bool huge;
+    uint64_t
+        taken_bytes; /* of memory_bytes: by chunks that were not imported */
     struct vm_file *files;
     void *spaces;
     void *mappings;

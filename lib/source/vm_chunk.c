@@ -45,14 +45,14 @@ enum ashlar_status vm_chunk_create(void *state,
         return vm_no_records(vm);
     chunk->bytes = bytes;
     lock_take(&vm->lock);
-    full = vm->account.chunk_bytes > vm->memory_bytes ||
-           bytes > vm->memory_bytes - vm->account.chunk_bytes;
+    full = bytes > vm->memory_bytes - vm->taken_bytes;
     if (!full)
         err = vm_file_take(&vm->files, request->export_group, bytes,
                            &chunk->file, &chunk->offset);
     if (!full && err == 0) {
         vm->account.chunks++;
         vm->account.chunk_bytes += bytes;
+        vm->taken_bytes += bytes;
     }
     lock_give(&vm->lock);
     if (full || err != 0) {
@@ -85,6 +85,7 @@ enum ashlar_status vm_chunk_destroy(void *state, uint64_t handle,
     if (good) {
         vm->account.chunks--;
         vm->account.chunk_bytes -= bytes;
+        vm->taken_bytes -= chunk->imported ? 0 : bytes;
     }
     lock_give(&vm->lock);
     if (!good)
@@ -141,6 +142,7 @@ enum ashlar_status vm_chunk_import(void *state, int fd, uint64_t offset,
         return vm_no_records(vm);
     chunk->offset = offset;
     chunk->bytes = bytes;
+    chunk->imported = true;
     chunk->shared = true;
     lock_take(&vm->lock);
     err = vm_file_adopt(&vm->files, fd, &chunk->file);

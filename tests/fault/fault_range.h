@@ -29,4 +29,8 @@ struct verb {
 extern const struct verb verbs[];
 extern const unsigned verb_count;
 
+/* Those by which a range goes to another process. */
+extern const struct verb share_verbs[];
+extern const unsigned share_verb_count;
+
 #endif

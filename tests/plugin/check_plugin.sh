@@ -106,9 +106,14 @@ expect block_plugin_keeps_all_promises keeps "$examples/ashlar_guard.so"
 expect vm_source_keeps_all_promises keeps "$modules/ashlar_vm.so"
 expect vm_source_keeps_them_with_small_granules \
   keeps "$modules/ashlar_vm.so" --options granule=64K,memory=8M
+expect device_with_every_group_keeps_all_promises \
+  keeps "$modules/ashlar_device.so"
 expect cutting_mappings_is_found breaks lax refusals 'unmap() of'
 expect copies_for_mappings_are_found breaks copies contents 'was written'
 expect rights_that_nobody_gave_are_found breaks generous rights 'no rights'
+expect fences_that_pass_early_are_found breaks hasty contents 'is read at'
+expect scattering_to_wrong_places_is_found breaks beside scatter 'the table is'
+expect encoding_that_differs_is_found breaks fickle encode 'two maps of one'
 expect descriptors_left_open_are_found breaks leaky gives_back 'file(s) more'
 expect memory_kept_is_found breaks hoarder gives_back 'host->alloc() gave'
 expect refusals_without_a_reason_are_found breaks mute reasons 'nothing'

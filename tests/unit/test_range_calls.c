@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -31,6 +32,7 @@ int main(void)
 #define CALLS 512
 
 static int listener = -1;
+static int finished;
 static int counting;
 static unsigned counts[CALLS]; /* by number */
 static unsigned total;
@@ -56,28 +58,38 @@ static int hand_over(void)
     return 0;
 }
 
-static void *listen_on(void *argument)
+/* One call of the other thread: count it, and let it go on. */
+static void answer_call(int fd)
 {
     struct seccomp_notif request;
     struct seccomp_notif_resp answer;
-    int fd;
+
+    memset(&request, 0, sizeof(request));
+    if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &request) != 0)
+        return;
+    if (__atomic_load_n(&counting, __ATOMIC_ACQUIRE) != 0) {
+        total++;
+        if (request.data.nr >= 0 && request.data.nr < CALLS)
+            counts[request.data.nr]++;
+    }
+    memset(&answer, 0, sizeof(answer));
+    answer.id = request.id;
+    answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    (void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+/* Until the other thread has ended. */
+static void *listen_on(void *argument)
+{
+    struct pollfd calls = {-1, POLLIN, 0};
 
     (void)argument;
-    while ((fd = __atomic_load_n(&listener, __ATOMIC_ACQUIRE)) < 0)
-        (void)sched_yield();
-    for (;;) {
-        memset(&request, 0, sizeof(request));
-        if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &request) != 0)
-            continue;
-        if (__atomic_load_n(&counting, __ATOMIC_ACQUIRE) != 0) {
-            total++;
-            if (request.data.nr >= 0 && request.data.nr < CALLS)
-                counts[request.data.nr]++;
-        }
-        memset(&answer, 0, sizeof(answer));
-        answer.id = request.id;
-        answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-        (void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    while (__atomic_load_n(&finished, __ATOMIC_ACQUIRE) == 0) {
+        calls.fd = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+        if (calls.fd < 0)
+            (void)sched_yield();
+        else if (poll(&calls, 1, 50) == 1 && (calls.revents & POLLIN) != 0)
+            answer_call(calls.fd);
     }
     return NULL;
 }
@@ -140,9 +152,14 @@ static void counted(void *(*work)(void *))
 {
     pthread_t counter, worker;
 
+    finished = 0;
     ck_assert_int_eq(pthread_create(&counter, NULL, listen_on, NULL), 0);
     ck_assert_int_eq(pthread_create(&worker, NULL, work, NULL), 0);
     ck_assert_int_eq(pthread_join(worker, NULL), 0);
+    __atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
+    ck_assert_int_eq(pthread_join(counter, NULL), 0);
+    (void)close(listener);
+    listener = -1;
     stress_verdict();
 }
 

@@ -122,6 +122,7 @@ static void make_range(void)
 {
     struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
 
+    created = destroyed = mapped = unmapped = allowed = 0;
     OK(source_open_plugin(&null_plugin, "null", NULL, &source));
     options.reserve_bytes = GROWS * GRANULE;
     OK(ashlar_range_create(source, &options, &range));
@@ -228,6 +229,24 @@ START_TEST(a_source_without_fences_has_ranges_all_the_same)
 }
 END_TEST
 
+START_TEST(more_records_than_can_be_counted_are_refused)
+{
+    struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
+    struct ashlar_range *other;
+    uint64_t total = ((UINT64_C(1) << 24) + 1) * GRANULE;
+
+    options.reserve_bytes = total;
+    options.chunk_max_bytes = GRANULE;
+    OK(ashlar_range_create(source, &options, &other));
+    REFUSED(ASHLAR_ERR_NO_MEMORY, "16777218 chunks",
+            ashlar_range_grow_to(other, total, NULL));
+    REFUSED(ASHLAR_ERR_NO_MEMORY, "16777218 chunks",
+            ashlar_range_prepare(other, total, ASHLAR_RANGE_CREATED));
+    OK(ashlar_range_grow_to(other, GRANULE, NULL));
+    OK(ashlar_range_destroy(other, ASHLAR_QUIET, 1));
+}
+END_TEST
+
 static Suite *range_cost_suite(void)
 {
     Suite *suite = suite_create("range_cost");
@@ -241,6 +260,7 @@ static Suite *range_cost_suite(void)
     tcase_add_test(test,
                    a_source_that_does_not_say_its_memory_gets_room_by_default);
     tcase_add_test(test, a_source_without_fences_has_ranges_all_the_same);
+    tcase_add_test(test, more_records_than_can_be_counted_are_refused);
     suite_add_tcase(suite, test);
     return suite;
 }

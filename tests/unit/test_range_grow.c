@@ -245,6 +245,31 @@ START_TEST(no_chunk_lies_across_two_reservations)
 }
 END_TEST
 
+START_TEST(a_prepared_chunk_waits_for_a_reservation_that_it_fits)
+{
+    uint64_t base;
+
+    trial_create(&trial, 3, 0, 0);
+    base = trial_info(&trial).base;
+    OK(grow(2));
+    OK(grow(3));
+    OK(grow(5));
+    OK(ashlar_range_shrink_to(trial.range, 3 * trial.granule, ASHLAR_QUIET, 1,
+                              NULL));
+    trial_forget(&trial);
+    /* Made for [3, 5), but the next stretch is [2, 5). */
+    OK(ashlar_range_prepare(trial.range, 5 * trial.granule,
+                            ASHLAR_RANGE_CREATED));
+    OK(ashlar_range_shrink_to(trial.range, 2 * trial.granule, ASHLAR_QUIET, 1,
+                              NULL));
+    trial_forget(&trial);
+    OK(grow(5));
+    took(ASHLAR_RANGE_PATH_IN_RESERVATION, base);
+    ck_assert_uint_eq(trial_info(&trial).chunk_count, 3);
+    ck_assert_uint_eq(trial_info(&trial).prepared_bytes, 0);
+}
+END_TEST
+
 START_TEST(chunks_are_no_larger_than_asked_for)
 {
     struct ashlar_range_chunk chunks[8];
@@ -324,23 +349,6 @@ START_TEST(bad_totals_are_refused)
     ck_assert_ptr_null(before_differs(&before, &trial));
     ck_assert_ptr_null(before_given_differs(&before, &trial));
     before_free(&before);
-}
-END_TEST
-
-START_TEST(more_records_than_can_be_counted_are_refused)
-{
-    struct ashlar_source *source;
-    struct ashlar_range *range;
-    struct ashlar_range_options options = trial_options(&trial, 0, 1, 0);
-
-    OK(ashlar_source_open("vm", wrap_granule(), &source));
-    options.reserve_bytes = ((UINT64_C(1) << 24) + 1) * trial.granule;
-    OK(ashlar_range_create(source, &options, &range));
-    REFUSED(ASHLAR_ERR_NO_MEMORY, "chunks",
-            ashlar_range_grow_to(range, options.reserve_bytes, NULL));
-    OK(ashlar_range_grow_to(range, 1, NULL));
-    OK(ashlar_range_destroy(range, ASHLAR_QUIET, 1));
-    OK(ashlar_source_close(source));
 }
 END_TEST
 
@@ -547,12 +555,12 @@ static Suite *range_grow_suite(void)
     add_dispatch(suite);
     test = add_case(suite, "chunks");
     tcase_add_test(test, no_chunk_lies_across_two_reservations);
+    tcase_add_test(test, a_prepared_chunk_waits_for_a_reservation_that_it_fits);
     tcase_add_test(test, chunks_are_no_larger_than_asked_for);
     tcase_add_test(test, without_a_bound_a_grow_makes_one_chunk);
     tcase_add_test(test, used_is_exact_and_memory_whole_granules);
     tcase_add_test(test, asking_for_no_more_than_there_is_does_nothing);
     tcase_add_test(test, bad_totals_are_refused);
-    tcase_add_test(test, more_records_than_can_be_counted_are_refused);
 
     test = add_case(suite, "ahead of need");
     tcase_add_test(test, created_chunks_are_mapped_by_the_next_grow);

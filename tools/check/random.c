@@ -178,6 +178,29 @@ static void step_allow(struct model *model)
                           rights[model_random(model, 4)]);
 }
 
+/*
+ * Another location may be out of reach here, and refused; home's rights are not
+ * touched by it either way.
+ */
+static void step_allow_other(struct model *model)
+{
+    struct subject *subject = model->subject;
+    struct ashlar_access access = {0, ASHLAR_RIGHTS_READ};
+    uint64_t address, bytes;
+    uint32_t i;
+
+    if (subject->info.location_count < 2 ||
+        !random_stretch(model, &address, &bytes) ||
+        model_cover(model, address, bytes) != COVER_WHOLE)
+        return;
+    access.location =
+        (uint32_t)model_random(model, subject->info.location_count - 1);
+    access.location += access.location >= subject->info.home_location;
+    (void)CALL(subject, allow, address, bytes, &access, 1);
+    for (i = 0; i < model->mapping_count && !model->broken; i++)
+        content_check_rights(model, i);
+}
+
 /* --- contents ------------------------------------------------------------- */
 
 static uint32_t random_mapping(struct model *model)
@@ -236,9 +259,11 @@ static const struct {
     unsigned weight; /* of 100 */
     void (*step)(struct model *model);
 } steps_of_walk[] = {
-    {8, step_reserve}, {6, step_release}, {14, step_create}, {6, step_destroy},
-    {18, step_map},    {10, step_unmap},  {14, step_allow},  {8, step_stamp},
-    {8, step_check},   {2, step_copy},    {2, step_fence},   {4, trial_share},
+    {8, step_reserve},     {6, step_release}, {14, step_create},
+    {6, step_destroy},     {18, step_map},    {10, step_unmap},
+    {12, step_allow},      {8, step_stamp},   {8, step_check},
+    {2, step_copy},        {2, step_fence},   {4, trial_share},
+    {2, step_allow_other},
 };
 
 static void one_step(struct model *model)
