@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,6 +269,17 @@ void stress_threads(unsigned count, void (*work)(unsigned number, void *user),
     for (i = 0; i < count; i++)
         ck_assert_int_eq(pthread_join(starters[i].thread, NULL), 0);
     free(starters);
+}
+
+void stress_meet(unsigned *arrived, unsigned threads)
+{
+    unsigned mine = __atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL);
+    unsigned all = (mine + threads - 1) / threads * threads;
+    unsigned spins;
+
+    for (spins = 0; __atomic_load_n(arrived, __ATOMIC_ACQUIRE) < all; spins++)
+        if (spins % 1024 == 1023)
+            (void)sched_yield();
 }
 
 bool stress_child(void (*work)(void *user), void *user)
