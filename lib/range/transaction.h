@@ -28,7 +28,7 @@ struct transaction {
     struct retire_item *undo;
     uint32_t unmaps; /* steps of each kind in undo, which is kept sorted */
     uint32_t destroys;
-    uint32_t calls; /* into the source */
+    uint32_t calls;           /* into the source */
     struct retire_step stray; /* a reservation that could not be released */
 };
 

@@ -24,6 +24,8 @@ struct verb {
     /* What it says when nothing fails, but hints are not granted. */
     enum ashlar_status without_hint;
     bool pairs; /* try every two failures as well */
+    /* Ranges beside it, so that the table of ranges is full. */
+    unsigned others;
 };
 
 extern const struct verb verbs[];

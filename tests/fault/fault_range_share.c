@@ -150,9 +150,10 @@ static bool done_import_more(const struct trial *trial,
 /* -------------------------------------------------------------------------- */
 
 const struct verb share_verbs[] = {
-    {"export", setup_exporting, run_export, done_export, 0, true},
-    {"import", setup_importing, run_import, done_import, 0, true},
-    {"import_more", setup_imported, run_import_more, done_import_more, 0, true},
+    {"export", setup_exporting, run_export, done_export, 0, true, 0},
+    {"import", setup_importing, run_import, done_import, 0, true, 3},
+    {"import_more", setup_imported, run_import_more, done_import_more, 0, true,
+     0},
 };
 
 const unsigned share_verb_count = sizeof(share_verbs) / sizeof(share_verbs[0]);

@@ -6,6 +6,7 @@
 #include "range/range.h"
 
 #include "support/ranges.h"
+#include "support/stress.h"
 
 #define QUIET ASHLAR_QUIET, 1
 
@@ -461,6 +462,45 @@ START_TEST(a_fence_that_cannot_be_asked_has_not_passed)
 }
 END_TEST
 
+/* --- threads -------------------------------------------------------------- */
+
+#define ROUNDS 1000
+
+static int releasing;
+
+/* The first takes away behind work, finishes that, and grows again; the others
+ * collect all the time. */
+static void release_or_collect(unsigned number, void *user)
+{
+    unsigned i;
+
+    (void)user;
+    while (number != 0 && __atomic_load_n(&releasing, __ATOMIC_ACQUIRE) != 0)
+        (void)ashlar_source_drain(trial.source, 0);
+    for (i = 0; number == 0 && i < ROUNDS && !stress_failed(); i++)
+        STRESS_EXPECT(ashlar_vm_hold(inner, 1) == ASHLAR_OK &&
+                          ashlar_range_shrink_to(trial.range, bytes_of(2),
+                                                 &on_1, 1, NULL) == ASHLAR_OK &&
+                          ashlar_vm_finish(inner, 1) == ASHLAR_OK &&
+                          ashlar_range_grow_to(trial.range, bytes_of(8),
+                                               NULL) == ASHLAR_OK,
+                      "round %u: %s", i, ashlar_last_error_message());
+    if (number == 0)
+        __atomic_store_n(&releasing, 0, __ATOMIC_RELEASE);
+}
+
+START_TEST(whoever_collects_what_has_passed_is_no_longer_busy)
+{
+    make(8, 0);
+    releasing = 1;
+    stress_threads(3, release_or_collect, NULL);
+    stress_verdict();
+    trial_forget(&trial);
+    OK(ashlar_range_shrink_to(trial.range, 0, QUIET, NULL));
+    ck_assert_uint_eq(committed(), 0);
+}
+END_TEST
+
 /* -------------------------------------------------------------------------- */
 
 static TCase *add_case(Suite *suite, const char *name)
@@ -510,10 +550,14 @@ static Suite *range_release_suite(void)
     tcase_add_test(test,
                    a_destroyed_range_is_gone_at_once_and_its_memory_later);
     tcase_add_test(test, a_fence_that_cannot_be_asked_has_not_passed);
+
+    test = add_case(suite, "threads");
+    tcase_add_test(test, whoever_collects_what_has_passed_is_no_longer_busy);
     return suite;
 }
 
 int main(void)
 {
+    stress_begin();
     return suite_run(range_release_suite());
 }
