@@ -46,6 +46,7 @@ prints() {
   done
 }
 
+# All but the file's name, which is as long as it is.
 says_all_in_80_columns() {
   "$ashlar" check-plugin "$examples/ashlar_memfd.so" --steps 500 --seed 9 \
     >"$scratch/out" || return 1
@@ -53,7 +54,7 @@ says_all_in_80_columns() {
     '^wrong calls are refused, change nothing +[0-9,]+  kept$' \
     '^blocks are aligned and one.s own +0  no blocks$' \
     '^no promises broken, in [0-9,]+ calls; the same again by --seed 9 ' &&
-    awk 'length($0) > 80 { print; exit 1 }' "$scratch/out"
+    awk 'NR != 2 && length($0) > 80 { print; exit 1 }' "$scratch/out"
 }
 
 says_what_is_broken() {
