@@ -79,6 +79,12 @@ CUresult action_run(const struct action *action, int device,
     return CUDA_SUCCESS;
 }
 
+bool action_calls(const struct action *action)
+{
+    return action->kind == ACTION_CALL ||
+           (action->kind == ACTION_GRAPH && graph_exec_calls(action->exec));
+}
+
 void action_release(struct action *action)
 {
     free(action->staged);

@@ -57,9 +57,14 @@ static void watch_forks(void)
 static void report_at_exit(void)
 {
     char text[4096];
+    int length;
 
-    if (!machine_forked() && machine.settings.report &&
-        account_report(text, sizeof(text)) > 0)
+    if (machine_forked() || !machine.settings.report)
+        return;
+    machine_lock();
+    length = account_report(text, sizeof(text));
+    machine_unlock();
+    if (length > 0)
         fputs(text, stderr);
 }
 

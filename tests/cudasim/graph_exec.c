@@ -149,6 +149,16 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
     return result;
 }
 
+bool graph_exec_calls(const struct graph_exec *exec)
+{
+    size_t i;
+
+    for (i = 0; i < exec->count; i++)
+        if (action_calls(&exec->actions[i]))
+            return true;
+    return false;
+}
+
 CUresult graph_exec_run(const struct graph_exec *exec, int device,
                         struct moment moment)
 {

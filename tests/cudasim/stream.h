@@ -10,7 +10,8 @@
  * finishes it. The default stream waits for earlier work of the blocking streams
  * of its context, and they for its.
  *
- * Nothing runs by itself. Work that is due is done as a call of the driver leaves;
+ * A function of the user's is called by a thread that is made for it. Nothing else
+ * runs by itself. Work that is due is done as a call of the driver leaves;
  * and a call that waits, such as cuStreamSynchronize(), does what it waits for,
  * since time passes while one waits.
  *
