@@ -149,12 +149,13 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
     return result;
 }
 
-bool graph_exec_calls(const struct graph_exec *exec)
+bool graph_exec_any(const struct graph_exec *exec,
+                    bool (*is)(const struct action *action))
 {
     size_t i;
 
     for (i = 0; i < exec->count; i++)
-        if (action_calls(&exec->actions[i]))
+        if (is(&exec->actions[i]))
             return true;
     return false;
 }

@@ -109,6 +109,9 @@ void stream_finish(struct stream *stream);
 void stream_await(struct moment moment);
 void stream_await_context(uint64_t context);
 
+/* In a forked child: the threads that were at some work are not here. */
+void stream_lose_threads(void);
+
 /* Forget the streams and events of a context. */
 void stream_drop(uint64_t context);
 void stream_clear(void);

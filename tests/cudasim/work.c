@@ -21,7 +21,7 @@ CUresult stream_queue(struct stream *stream, const struct action *action)
         return CUDA_ERROR_OUT_OF_MEMORY;
     work->number = ++last_number;
     work->action = *action;
-    work->due = !stream->held && action->kind != ACTION_TOUCH;
+    work->due = !stream->held && !action_lasts(action);
     if (stream->first == NULL)
         stream->first = work;
     else
@@ -199,6 +199,14 @@ static void force(struct moment moment)
         if (work->action.kind == ACTION_WAIT)
             force(work->action.until);
     }
+}
+
+void stream_lose_threads(void)
+{
+    size_t i;
+
+    for (i = 0; i < streams.count; i++)
+        nth(i)->running = false;
 }
 
 void stream_await(struct moment moment)
