@@ -31,6 +31,8 @@ static const enum ashlar_status usual[WRAP_OPS] = {
     [WRAP_ALLOW] = ASHLAR_ERR_DRIVER,
     [WRAP_FENCE_RECORD] = ASHLAR_ERR_DRIVER,
     [WRAP_FENCE_EVENT] = ASHLAR_ERR_DRIVER,
+    [WRAP_FENCE_CAPTURE] = ASHLAR_ERR_DRIVER,
+    [WRAP_FENCE_GRAPH] = ASHLAR_ERR_DRIVER,
     [WRAP_FENCE_QUERY] = ASHLAR_ERR_DRIVER,
     [WRAP_EXPORT] = ASHLAR_ERR_LIMIT,
     [WRAP_IMPORT] = ASHLAR_ERR_DRIVER,
@@ -292,19 +294,19 @@ static enum ashlar_status wrap_copy(void *state, uint64_t to, uint64_t from,
 
 /* --- fences --------------------------------------------------------------- */
 
+typedef enum ashlar_status make_fence(void *state, uint64_t handle,
+                                      uint64_t *fence_out);
+
 static enum ashlar_status record(struct wrap *wrap, enum wrap_op op,
-                                 uint64_t handle, uint64_t *fence_out)
+                                 make_fence *make, uint64_t handle,
+                                 uint64_t *fence_out)
 {
     enum ashlar_status status;
 
     (void)pthread_mutex_lock(&wrap->lock);
     status = begin(wrap, op);
-    if (status == ASHLAR_OK && op == WRAP_FENCE_RECORD)
-        status =
-            wrap->inner.ops.fence_record(wrap->inner.state, handle, fence_out);
-    else if (status == ASHLAR_OK)
-        status =
-            wrap->inner.ops.fence_event(wrap->inner.state, handle, fence_out);
+    if (status == ASHLAR_OK)
+        status = make(wrap->inner.state, handle, fence_out);
     if (status == ASHLAR_OK)
         model_fenced(&wrap->model, *fence_out);
     else
@@ -316,13 +318,37 @@ static enum ashlar_status record(struct wrap *wrap, enum wrap_op op,
 static enum ashlar_status wrap_fence_record(void *state, uint64_t stream,
                                             uint64_t *fence_out)
 {
-    return record(state, WRAP_FENCE_RECORD, stream, fence_out);
+    struct wrap *wrap = state;
+
+    return record(wrap, WRAP_FENCE_RECORD, wrap->inner.ops.fence_record, stream,
+                  fence_out);
 }
 
 static enum ashlar_status wrap_fence_event(void *state, uint64_t event,
                                            uint64_t *fence_out)
 {
-    return record(state, WRAP_FENCE_EVENT, event, fence_out);
+    struct wrap *wrap = state;
+
+    return record(wrap, WRAP_FENCE_EVENT, wrap->inner.ops.fence_event, event,
+                  fence_out);
+}
+
+static enum ashlar_status wrap_fence_capture(void *state, uint64_t stream,
+                                             uint64_t *fence_out)
+{
+    struct wrap *wrap = state;
+
+    return record(wrap, WRAP_FENCE_CAPTURE, wrap->inner.ops.fence_capture,
+                  stream, fence_out);
+}
+
+static enum ashlar_status wrap_fence_graph(void *state, uint64_t graph,
+                                           uint64_t *fence_out)
+{
+    struct wrap *wrap = state;
+
+    return record(wrap, WRAP_FENCE_GRAPH, wrap->inner.ops.fence_graph, graph,
+                  fence_out);
 }
 
 static enum ashlar_status wrap_fence_query(void *state, uint64_t fence)
@@ -456,6 +482,8 @@ static const struct ashlar_plugin wrap_plugin = {
     .fence_drop = wrap_fence_drop,
     .chunk_export = wrap_export,
     .chunk_import = wrap_import,
+    .fence_capture = wrap_fence_capture,
+    .fence_graph = wrap_fence_graph,
 };
 
 const char *wrap_granule(void)

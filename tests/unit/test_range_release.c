@@ -323,15 +323,17 @@ START_TEST(nothing_is_unmapped_before_all_fences_have_passed)
         {ASHLAR_FENCE_STREAM, 0, NULL, 1},
         {ASHLAR_FENCE_EVENT, 0, NULL, 2},
         {ASHLAR_FENCE_STREAM, 0, trial.source, 0},
+        {ASHLAR_FENCE_CAPTURE, 0, NULL, 3},
+        {ASHLAR_FENCE_GRAPH, 0, NULL, 4},
     };
     unsigned i;
 
     make(8, 0);
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 5; i++)
         OK(ashlar_vm_hold(inner, fences[i].handle));
-    OK(ashlar_range_shrink_to(trial.range, bytes_of(2), fences, 3, &result));
+    OK(ashlar_range_shrink_to(trial.range, bytes_of(2), fences, 5, &result));
     ck_assert_uint_eq(result.released_bytes, bytes_of(6));
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 5; i++) {
         REFUSED(ASHLAR_ERR_BUSY, "still wait for their fences",
                 ashlar_source_drain(trial.source, 100000));
         ck_assert_uint_eq(calls(WRAP_UNMAP) + calls(WRAP_DESTROY), 0);
@@ -362,7 +364,7 @@ END_TEST
 
 START_TEST(bad_fences_are_refused_and_change_nothing)
 {
-    const struct ashlar_fence odd[] = {{4, 0, NULL, 0}};
+    const struct ashlar_fence odd[] = {{6, 0, NULL, 0}};
     const struct ashlar_fence held[] = {{ASHLAR_FENCE_QUIET, 1, NULL, 0}};
     static struct ashlar_fence many[65];
     struct ashlar_source *heap;
@@ -381,12 +383,12 @@ START_TEST(bad_fences_are_refused_and_change_nothing)
             ashlar_range_destroy(range, ASHLAR_QUIET, 0));
     REFUSED(ASHLAR_ERR_INVALID, "too many fences",
             ashlar_range_decommit(range, 0, bytes_of(2), many, 65, NULL));
-    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 4",
+    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 6",
             ashlar_range_destroy(range, odd, 1));
     /* Also where there is nothing to take away. */
     REFUSED(ASHLAR_ERR_INVALID, "fences[0].reserved is 1",
             ashlar_range_shrink_to(range, bytes_of(6), held, 1, NULL));
-    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 4",
+    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 6",
             ashlar_range_retire_old(range, odd, 1));
     REFUSED(ASHLAR_ERR_UNSUPPORTED, "has no fences",
             ashlar_range_destroy(range, &on_heap, 1));

@@ -39,6 +39,7 @@ static const struct group groups[] = {
     GROUP("copy", ASHLAR_CAN_COPY, copy, copy),
     GROUP("scatter", ASHLAR_CAN_SCATTER, scatter_load, scatter),
     GROUP("fence", ASHLAR_CAN_FENCE, fence_record, fence_drop),
+    GROUP("graph", ASHLAR_CAN_GRAPH, fence_capture, fence_graph),
     GROUP("encode", ASHLAR_CAN_ENCODE, encode, encode_rebase),
     GROUP("export", ASHLAR_CAN_EXPORT, chunk_export, chunk_import),
 };
