@@ -400,6 +400,7 @@ enum ashlar_status cuda_open(const struct ashlar_host *host,
         host->free(cuda);
         return status;
     }
+    cuda_spaces_start(&cuda->spaces);
     (void)pthread_mutex_init(&cuda->lock, NULL);
     *state_out = cuda;
     return ASHLAR_OK;
@@ -411,5 +412,6 @@ void cuda_close(void *state)
 
     cuda_contexts_close(cuda);
     (void)pthread_mutex_destroy(&cuda->lock);
+    cuda_spaces_end(&cuda->spaces, cuda->host);
     cuda->host->free(cuda);
 }

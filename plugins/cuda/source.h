@@ -7,7 +7,7 @@
  *
  *     cuda_plugin.c  the table of operations
  *     source.c       open and close        options.c  what was asked for
- *     vmm.c          space, chunks, mappings, rights
+ *     vmm.c          space, chunks, mappings, rights   ─> space.c
  *     share.c        chunks to and from other processes
  *     copy.c         copies
  *     fence.c        fences on streams and events   ┐
@@ -23,8 +23,8 @@
  * Locations are devices by their ordinals, and then the host's NUMA nodes:
  * location device_count + n is node n.
  *
- * Invariants: what stands before the lock is constant once the source is open;
- * the lock is never held across a call of the driver.
+ * Invariants: what stands before `spaces` is constant once the source is open;
+ * the lock below is never held across a call of the driver.
  */
 #ifndef ASHLAR_PLUGINS_CUDA_SOURCE_H
 #define ASHLAR_PLUGINS_CUDA_SOURCE_H
@@ -35,6 +35,7 @@
 
 #include "driver.h"
 #include "options.h"
+#include "space.h"
 
 struct cuda_context;
 
@@ -48,6 +49,8 @@ struct cuda {
     uint64_t granule;
     CUmemAllocationProp properties;        /* of chunks that are not exported */
     CUmemAllocationHandleType exported_as; /* NONE: no export */
+
+    struct cuda_spaces spaces; /* what is reserved; has a lock of its own */
 
     pthread_mutex_t lock; /* all below */
     CUcontext primary;    /* retained by a copy; NULL: not yet */

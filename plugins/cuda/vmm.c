@@ -19,10 +19,13 @@
 #define RETRIES        10
 #define RETRY_FIRST_NS 20000
 
-enum ashlar_status cuda_reserve(void *state, uint64_t bytes, uint64_t alignment,
-                                uint64_t hint, uint64_t *address_out)
+/* --- addresses ------------------------------------------------------------- */
+
+/* With the lock of spaces held. */
+static enum ashlar_status reserve(struct cuda *cuda, uint64_t bytes,
+                                  uint64_t alignment, uint64_t hint,
+                                  struct cuda_space *space)
 {
-    struct cuda *cuda = state;
     CUdeviceptr address = 0;
     CUresult result;
 
@@ -31,17 +34,49 @@ enum ashlar_status cuda_reserve(void *state, uint64_t bytes, uint64_t alignment,
     if (result != CUDA_SUCCESS)
         return cuda_fail_at(cuda, result, "cuMemAddressReserve",
                             ASHLAR_ERR_NO_ADDRESS_SPACE, hint, bytes);
-    *address_out = address;
+    *space = (struct cuda_space){address, bytes};
+    if (cuda_spaces_add(&cuda->spaces, space))
+        return ASHLAR_OK;
+    (void)cuda->driver.mem_address_free(address, bytes);
+    return cuda_no_records(cuda);
+}
+
+enum ashlar_status cuda_reserve(void *state, uint64_t bytes, uint64_t alignment,
+                                uint64_t hint, uint64_t *address_out)
+{
+    struct cuda *cuda = state;
+    struct cuda_space *space = cuda->host->alloc(sizeof(*space));
+    enum ashlar_status status;
+
+    if (space == NULL)
+        return cuda_no_records(cuda);
+    (void)pthread_mutex_lock(&cuda->spaces.lock);
+    status = reserve(cuda, bytes, alignment, hint, space);
+    (void)pthread_mutex_unlock(&cuda->spaces.lock);
+    if (status != ASHLAR_OK) {
+        cuda->host->free(space);
+        return status;
+    }
+    *address_out = space->address;
     return ASHLAR_OK;
 }
 
 enum ashlar_status cuda_release(void *state, uint64_t address, uint64_t bytes)
 {
     struct cuda *cuda = state;
-    CUresult result = cuda->driver.mem_address_free(address, bytes);
+    struct cuda_space *space;
+    CUresult result;
 
-    if (result == CUDA_SUCCESS)
+    (void)pthread_mutex_lock(&cuda->spaces.lock);
+    space = cuda_spaces_find(&cuda->spaces, address);
+    result = cuda->driver.mem_address_free(address, bytes);
+    if (result == CUDA_SUCCESS && space != NULL)
+        cuda_spaces_remove(&cuda->spaces, space);
+    (void)pthread_mutex_unlock(&cuda->spaces.lock);
+    if (result == CUDA_SUCCESS) {
+        cuda->host->free(space);
         return ASHLAR_OK;
+    }
     return cuda_fail_at(cuda, result, "cuMemAddressFree",
                         ASHLAR_ERR_NO_ADDRESS_SPACE, address, bytes);
 }
@@ -95,8 +130,14 @@ enum ashlar_status cuda_map(void *state, uint64_t address, uint64_t chunk,
                             uint64_t bytes)
 {
     struct cuda *cuda = state;
-    CUresult result = cuda->driver.mem_map(address, bytes, 0, chunk, 0);
+    CUresult result;
 
+    if (!cuda_spaces_have(&cuda->spaces, address, bytes))
+        return cuda->host->fail(ASHLAR_ERR_INVALID,
+                                "%lu bytes at 0x%lx are not in one "
+                                "reservation, and cannot be mapped there",
+                                (unsigned long)bytes, (unsigned long)address);
+    result = cuda->driver.mem_map(address, bytes, 0, chunk, 0);
     if (result == CUDA_SUCCESS)
         return ASHLAR_OK;
     return cuda_fail_at(cuda, result, "cuMemMap", ASHLAR_ERR_NO_DEVICE_MEMORY,

@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "support/engine.h"
 #include "support/suite.h"
 
-#define GARBAGE     UINT64_C(0xdeadbeefdeadb000)
-#define ARENA_BYTES (UINT64_C(16) << 30)
-/* Between reservations of the arena: room for neighbours. */
-#define GAP_BYTES (UINT64_C(64) << 20)
+#define GARBAGE UINT64_C(0xdeadbeefdeadb000)
+/* In granules: the arena, and room for neighbours between its reservations. */
+#define ARENA_GRANULES (UINT64_C(4) << 20)
+#define GAP_GRANULES   (UINT64_C(16) << 10)
 
 #define NOTHING (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
@@ -84,8 +85,10 @@ static enum ashlar_status refuse(struct wrap *wrap)
 
 static bool in_arena(const struct wrap *wrap, uint64_t address, uint64_t bytes)
 {
-    return address >= wrap->arena && bytes <= ARENA_BYTES &&
-           address - wrap->arena <= ARENA_BYTES - bytes;
+    uint64_t arena = ARENA_GRANULES * wrap->model.granule;
+
+    return address >= wrap->arena && bytes <= arena &&
+           address - wrap->arena <= arena - bytes;
 }
 
 /* Keep others out of a part of the arena; a part that is lost stays so. */
@@ -100,18 +103,18 @@ static void guard(const struct wrap *wrap, uint64_t address, uint64_t bytes)
 static uint64_t find_place(const struct wrap *wrap, uint64_t bytes,
                            uint64_t alignment)
 {
-    uint64_t at = wrap->arena + GAP_BYTES;
+    uint64_t gap = GAP_GRANULES * wrap->model.granule;
+    uint64_t at = wrap->arena + gap;
     const struct model_item *near;
 
     for (;;) {
         at = (at + alignment - 1) & ~(alignment - 1);
-        if (!in_arena(wrap, at, bytes + GAP_BYTES))
+        if (!in_arena(wrap, at, bytes + gap))
             return 0;
-        near = model_over(&wrap->model.spaces, at - GAP_BYTES,
-                          bytes + 2 * GAP_BYTES);
+        near = model_over(&wrap->model.spaces, at - gap, bytes + 2 * gap);
         if (near == NULL)
             return at;
-        at = near->key + near->bytes + GAP_BYTES;
+        at = near->key + near->bytes + gap;
     }
 }
 
@@ -432,19 +435,19 @@ static enum ashlar_status wrap_start(const struct ashlar_host *host,
 
     ck_assert_ptr_nonnull(wrap);
     wrap->host = host;
-    wrap->inner.ops = vm_plugin;
+    wrap->inner.ops = *engine_plugin();
     wrap->inner.process = thread_process();
     (void)pthread_mutex_init(&wrap->lock, NULL);
-    status =
-        vm_plugin.open(host, options, option_count, info, &wrap->inner.state);
+    status = engine_plugin()->open(host, options, option_count, info,
+                                   &wrap->inner.state);
     if (status != ASHLAR_OK) {
         free(wrap);
         return status;
     }
     wrap->inner.info = *info;
     wrap->model.granule = info->granule;
-    wrap->arena =
-        (uint64_t)(uintptr_t)mmap(NULL, ARENA_BYTES, PROT_NONE, NOTHING, -1, 0);
+    wrap->arena = (uint64_t)(uintptr_t)mmap(
+        NULL, ARENA_GRANULES * info->granule, PROT_NONE, NOTHING, -1, 0);
     ck_assert(wrap->arena != (uint64_t)(uintptr_t)MAP_FAILED);
     *state_out = wrap;
     return ASHLAR_OK;
@@ -454,8 +457,9 @@ static void wrap_end(void *state)
 {
     struct wrap *wrap = state;
 
-    vm_plugin.close(wrap->inner.state);
-    (void)munmap((void *)(uintptr_t)wrap->arena, ARENA_BYTES);
+    engine_plugin()->close(wrap->inner.state);
+    (void)munmap((void *)(uintptr_t)wrap->arena,
+                 ARENA_GRANULES * wrap->model.granule);
     (void)pthread_mutex_destroy(&wrap->lock);
     model_free(&wrap->model);
     free(wrap);
@@ -486,19 +490,14 @@ static const struct ashlar_plugin wrap_plugin = {
     .fence_graph = wrap_fence_graph,
 };
 
-const char *wrap_granule(void)
-{
-    static char text[32];
-
-    (void)snprintf(text, sizeof(text), "granule=%ld", sysconf(_SC_PAGESIZE));
-    return text;
-}
-
-struct ashlar_source *wrap_open(const char *options)
+struct ashlar_source *wrap_open(const char *more)
 {
     struct ashlar_source *source = NULL;
+    char all[4400];
 
-    ck_assert_msg(source_open_plugin(&wrap_plugin, "wrap", options, &source) ==
+    (void)snprintf(all, sizeof(all), "%s%s%s", engine_options(),
+                   more == NULL ? "" : ",", more == NULL ? "" : more);
+    ck_assert_msg(source_open_plugin(&wrap_plugin, "wrap", all, &source) ==
                       ASHLAR_OK,
                   "%s", ashlar_last_error_message());
     return source;
@@ -559,15 +558,11 @@ struct model wrap_model(struct ashlar_source *source)
 void wrap_close(struct ashlar_source *source)
 {
     struct wrap *wrap = wrap_of(source);
-    struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
+    const char *left = engine_left(&wrap->inner);
 
     ck_assert_msg(wrap->model.wrong[0] == '\0', "%s", wrap->model.wrong);
     ck_assert(model_is_empty(&wrap->model));
-    ck_assert_int_eq(ashlar_vm_query(&wrap->inner, &account), ASHLAR_OK);
-    ck_assert_uint_eq(account.reserved_bytes + account.chunks +
-                          account.chunk_bytes + account.mappings +
-                          account.fences + account.files,
-                      0);
+    ck_assert_msg(left == NULL, "%s", left);
     ck_assert_msg(ashlar_source_close(source) == ASHLAR_OK, "%s",
                   ashlar_last_error_message());
 }

@@ -5,6 +5,7 @@
 #include "range/range.h"
 
 #include "support/child.h"
+#include "support/engine.h"
 #include "support/ranges.h"
 
 #include <stdio.h>
@@ -22,14 +23,14 @@ static void close_trial(void)
     trial_close(&trial);
 }
 
-/* The rights of a location on the granule at an offset, as vm records them. */
+/* The rights of a location on the granule at an offset, as it is recorded. */
 static uint32_t rights_at(uint64_t granules, uint32_t location)
 {
     uint32_t rights = UINT32_MAX;
 
-    OK(ashlar_vm_rights(&wrap_of(trial.source)->inner,
-                        trial_info(&trial).base + granules * trial.granule,
-                        location, &rights));
+    OK(engine_rights(&wrap_of(trial.source)->inner,
+                     trial_info(&trial).base + granules * trial.granule,
+                     location, &rights));
     return rights;
 }
 
@@ -76,7 +77,7 @@ START_TEST(the_rights_follow_a_move_and_reach_the_old_place)
     ck_assert_uint_eq(rights_at(0, 1), ASHLAR_RIGHTS_READ);
     OK(ashlar_range_allow(trial.range, 6, ASHLAR_RIGHTS_READ));
     ck_assert_uint_eq(rights_at(5, 6), ASHLAR_RIGHTS_READ);
-    OK(ashlar_vm_rights(&wrap_of(trial.source)->inner, old, 6, &rights));
+    OK(engine_rights(&wrap_of(trial.source)->inner, old, 6, &rights));
     ck_assert_uint_eq(rights, ASHLAR_RIGHTS_READ);
     nothing_wrong();
 }
@@ -237,7 +238,7 @@ static enum ashlar_status open_naming(uint32_t count, uint32_t location,
     named.access_count = count;
     named.access[0] = (struct ashlar_access){location, rights};
     named.access[1] = (struct ashlar_access){5, ASHLAR_RIGHTS_READ};
-    return source_open_plugin(&plugin, "vm", wrap_granule(), source_out);
+    return source_open_plugin(&plugin, "vm", engine_options(), source_out);
 }
 
 /* What vm has recorded for the first page of a range. */
@@ -307,6 +308,8 @@ static Suite *range_access_suite(void)
     tcase_add_test(test, rights_that_are_still_to_be_put_back_are_busy);
     suite_add_tcase(suite, test);
 
+    if (!engine_is_vm())
+        return suite;
     test = tcase_create("pages");
     tcase_add_checked_fixture(test, open_trial, close_trial);
     tcase_add_test(test, memory_is_not_in_a_child_of_fork);
