@@ -32,14 +32,16 @@ enum mode {
     MEMORY_FOR_EVER,
     MEMORY_STUCK, /* an allocation fails, and all that undo */
     DRIVER_ONCE,
-    DRIVER_FOR_EVER, /* a call of the driver fails, where there is one */
+    DRIVER_FOR_EVER,
+    DRIVER_PAIRS, /* calls of the driver fail, where there is one */
     MODES
 };
 
 static const char *const mode_names[MODES] = {
-    "once",         "for ever",    "stuck",
-    "a pair",       "memory once", "memory for ever",
-    "memory stuck", "driver once", "driver for ever",
+    "once",          "for ever",    "stuck",
+    "a pair",        "memory once", "memory for ever",
+    "memory stuck",  "driver once", "driver for ever",
+    "a driver pair",
 };
 
 static bool is_memory(enum mode mode)
@@ -49,7 +51,7 @@ static bool is_memory(enum mode mode)
 
 static bool is_driver(enum mode mode)
 {
-    return mode == DRIVER_ONCE || mode == DRIVER_FOR_EVER;
+    return mode >= DRIVER_ONCE && mode <= DRIVER_PAIRS;
 }
 
 /* One point of the sweep. */
@@ -97,7 +99,7 @@ static void arm(const struct point *point, struct ashlar_source *source)
     engine_prepare(STREAM_IDLE);
     engine_prepare(STREAM_BUSY);
     if (is_driver(point->mode))
-        engine_fail(point->at, point->mode == DRIVER_FOR_EVER);
+        engine_fail(point->at, point->then, point->mode == DRIVER_FOR_EVER);
 }
 
 /* How many failed, of those that this point is about. */
@@ -295,7 +297,7 @@ static void sweep(const struct verb *verb, enum mode mode)
         point.hint = (enum wrap_hint)hint;
         point.at = 1;
         point.then = 0;
-        if (mode == PAIRS)
+        if (mode == PAIRS || mode == DRIVER_PAIRS)
             sweep_pairs(point);
         else
             while (try_apart(&point) != 0)
@@ -313,7 +315,8 @@ START_TEST(a_failed_verb_changes_nothing_and_can_be_tried_again)
 
     if (is_driver(mode) && !engine_has_driver())
         return;
-    if (mode != PAIRS || (verb->pairs && !stress_is_tsan()))
+    if ((mode != PAIRS && mode != DRIVER_PAIRS) ||
+        (verb->pairs && !stress_is_tsan()))
         sweep(verb, mode);
 }
 END_TEST

@@ -61,13 +61,16 @@ const char *engine_differs(struct ashlar_source *inner,
 /* What a source that is to be closed has not got back; NULL for nothing. */
 const char *engine_left(struct ashlar_source *inner);
 
-/* Have the nth call of the driver fail, counted over all entries; 0: none. */
-void engine_fail(uint64_t nth, bool for_ever);
+/*
+ * Have the nth call of the driver fail, counted over all entries, and all later
+ * ones, or the one numbered `then` if that is not 0.
+ */
+void engine_fail(uint64_t nth, uint64_t then, bool for_ever);
 
 /* Whether there is a driver whose calls can fail. */
 bool engine_has_driver(void);
 
-/* How many calls of it failed since, none of which fails any more. */
+/* Have no call fail any more. Returns how many of those failures were met. */
 uint64_t engine_lift(void);
 
 #endif

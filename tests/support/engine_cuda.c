@@ -45,6 +45,7 @@ static struct {
     unsigned event_count;
     CUdeviceptr scratch;
     uint64_t fail_nth;
+    uint64_t fail_then;
     uint64_t calls_before;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -419,14 +420,20 @@ static uint64_t count_calls(void)
     return calls;
 }
 
-void engine_fail(uint64_t nth, bool for_ever)
+static void inject(uint64_t nth, bool for_ever)
 {
-    sim.inject_none();
+    ck_assert_int_eq(sim.inject(NULL, nth, CUDA_ERROR_OUT_OF_MEMORY, for_ever),
+                     0);
+}
+
+void engine_fail(uint64_t nth, uint64_t then, bool for_ever)
+{
     engine.fail_nth = nth;
+    engine.fail_then = then;
     engine.calls_before = count_calls();
-    if (nth != 0)
-        ck_assert_int_eq(
-            sim.inject(NULL, nth, CUDA_ERROR_OUT_OF_MEMORY, for_ever), 0);
+    inject(nth, for_ever);
+    if (then != 0)
+        inject(then, false);
 }
 
 bool engine_has_driver(void)
@@ -439,7 +446,7 @@ uint64_t engine_lift(void)
     uint64_t calls = count_calls() - engine.calls_before;
 
     sim.inject_none();
-    return engine.fail_nth != 0 && calls >= engine.fail_nth
-               ? calls - engine.fail_nth + 1
-               : 0;
+    if (calls < engine.fail_nth)
+        return 0;
+    return engine.fail_then != 0 && calls >= engine.fail_then ? 2 : 1;
 }

@@ -109,9 +109,9 @@ const char *engine_left(struct ashlar_source *inner)
     return account.files == 0 ? NULL : "vm has files";
 }
 
-void engine_fail(uint64_t nth, bool for_ever)
+void engine_fail(uint64_t nth, uint64_t then, bool for_ever)
 {
-    (void)nth, (void)for_ever;
+    (void)nth, (void)then, (void)for_ever;
 }
 
 bool engine_has_driver(void)
