@@ -173,8 +173,9 @@ static CUresult try_handles(struct cuda *cuda, CUmemAllocationHandleType type)
     CUmemGenericAllocationHandle handle;
     CUresult result = cuda_create(cuda, cuda->granule, type, &handle);
 
-    if (result == CUDA_SUCCESS)
-        (void)cuda->driver.mem_release(handle);
+    if (result == CUDA_SUCCESS &&
+        cuda->driver.mem_release(handle) != CUDA_SUCCESS)
+        (void)cuda->driver.mem_release(handle); /* nobody else will */
     return result;
 }
 
