@@ -6,21 +6,18 @@
 #include "entry.h"
 #include "space.h"
 
-/* Whether a location can reach memory that lies at another at all. */
-static bool connected(int location, const struct physical *physical)
+static bool is_host(CUmemLocation location)
 {
-    if (location_is_host(location))
-        return location_is_host(physical->location);
-    return location_is_host(physical->location) ||
-           location == physical->location || machine.settings.peers;
+    return location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+           location.type == LOCATION_TYPE_HOST;
 }
 
+/* A host node that is not there is as good as one that is: nobody is there to use
+ * the rights. */
 static CUresult check_desc(const CUmemAccessDesc *desc)
 {
-    if (machine_location(desc->location) < 0)
-        return desc->location.type == CU_MEM_LOCATION_TYPE_DEVICE
-                   ? CUDA_ERROR_INVALID_DEVICE
-                   : CUDA_ERROR_INVALID_VALUE;
+    if (machine_location(desc->location) < 0 && !is_host(desc->location))
+        return CUDA_ERROR_INVALID_VALUE;
     if (desc->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
         desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
@@ -28,19 +25,30 @@ static CUresult check_desc(const CUmemAccessDesc *desc)
     return CUDA_SUCCESS;
 }
 
+/* Whether the memory of a mapping can be reached from a location at all. */
+static CUresult check_reach(const struct mapping *mapping,
+                            CUmemLocation location)
+{
+    int from = mapping->physical->location;
+
+    if (location_is_host(from))
+        return CUDA_SUCCESS;
+    if (is_host(location))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return location.id == from || machine.settings.peers
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_DEVICE;
+}
+
 static CUresult check_mapping(const struct mapping *mapping,
                               const CUmemAccessDesc *desc, size_t count)
 {
-    int location;
+    CUresult result = CUDA_SUCCESS;
     size_t i;
 
-    for (i = 0; i < count; i++) {
-        location = machine_location(desc[i].location);
-        if (!connected(location, mapping->physical))
-            return location_is_host(location) ? CUDA_ERROR_INVALID_VALUE
-                                              : CUDA_ERROR_INVALID_DEVICE;
-    }
-    return CUDA_SUCCESS;
+    for (i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = check_reach(mapping, desc[i].location);
+    return result;
 }
 
 /* Whether whole mappings lie side by side from the address on, so many bytes. */
@@ -68,11 +76,14 @@ static CUresult check_span(uint64_t address, uint64_t bytes,
 static CUresult apply(struct mapping *mapping, const CUmemAccessDesc *desc,
                       size_t count)
 {
+    int location;
     size_t i;
 
-    for (i = 0; i < count; i++)
-        mapping->rights[machine_location(desc[i].location)] =
-            (unsigned char)desc[i].flags;
+    for (i = 0; i < count; i++) {
+        location = machine_location(desc[i].location);
+        if (location >= 0)
+            mapping->rights[location] = (unsigned char)desc[i].flags;
+    }
     return space_protect(mapping);
 }
 

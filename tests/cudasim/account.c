@@ -92,7 +92,7 @@ void account_take(struct cudasim_account *account)
     account->bogus_handles = machine.bogus;
 }
 
-/* Append "cudasim: 3 streams" and what else there is to say of them. */
+/* Append "cudasim: streams: 3 left" and what else there is to say of them. */
 static void line(char *buffer, size_t bytes, int *length, const char *what,
                  uint64_t count, uint64_t size)
 {
@@ -105,7 +105,7 @@ static void line(char *buffer, size_t bytes, int *length, const char *what,
         snprintf(detail, sizeof(detail), " (%llu bytes)",
                  (unsigned long long)size);
     *length += snprintf(used < bytes ? buffer + used : NULL, bytes - used,
-                        "cudasim: %s left: %llu%s\n", what,
+                        "cudasim: %s: %llu left%s\n", what,
                         (unsigned long long)count, detail);
 }
 
@@ -128,7 +128,7 @@ int account_report(char *buffer, size_t bytes)
     line(buffer, bytes, &length, "graphs", left.graphs, 0);
     line(buffer, bytes, &length, "executable graphs", left.graph_execs, 0);
     line(buffer, bytes, &length, "user objects", left.user_objects, 0);
-    line(buffer, bytes, &length, "primary contexts retained",
+    line(buffer, bytes, &length, "retained primary contexts",
          left.contexts_retained, 0);
     return length;
 }

@@ -79,6 +79,20 @@ CUresult action_run(const struct action *action, int device,
     return CUDA_SUCCESS;
 }
 
+bool action_calls(const struct action *action)
+{
+    return action->kind == ACTION_CALL ||
+           (action->kind == ACTION_GRAPH &&
+            graph_exec_any(action->exec, action_calls));
+}
+
+bool action_lasts(const struct action *action)
+{
+    return action->kind == ACTION_TOUCH ||
+           (action->kind == ACTION_GRAPH &&
+            graph_exec_any(action->exec, action_lasts));
+}
+
 void action_release(struct action *action)
 {
     free(action->staged);

@@ -13,6 +13,12 @@
 CUresult action_run(const struct action *action, int device,
                     struct moment moment);
 
+/* Whether doing it calls a function of the user's. */
+bool action_calls(const struct action *action);
+
+/* Whether it lasts until a test finishes it. */
+bool action_lasts(const struct action *action);
+
 /* Free what it owns. */
 void action_release(struct action *action);
 

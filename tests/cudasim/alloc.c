@@ -38,8 +38,10 @@ static CUresult place(struct reservation *reservation, uint64_t bytes,
     physical->plain = true;
     result = space_map(reservation->span.start, physical, &mapping);
     physical_release(physical);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        mapping->used = bytes;
         open_to_all(mapping);
+    }
     return result;
 }
 
@@ -102,11 +104,11 @@ static CUresult host_alloc(void **address, size_t bytes, unsigned flags)
     const unsigned known = CU_MEMHOSTALLOC_PORTABLE |
                            CU_MEMHOSTALLOC_DEVICEMAP |
                            CU_MEMHOSTALLOC_WRITECOMBINED;
-    uint64_t at;
+    uint64_t at = 0;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
 
     if (address != NULL && (flags & ~known) == 0)
-        result = allocate(&at, bytes, HOST_MEMORY);
+        result = bytes == 0 ? CUDA_SUCCESS : allocate(&at, bytes, HOST_MEMORY);
     if (result == CUDA_SUCCESS)
         *address = (void *)(uintptr_t)at;
     return result;

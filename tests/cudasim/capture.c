@@ -82,6 +82,20 @@ CUresult capture_forbid(struct stream *stream)
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+CUresult capture_forbid_context(uint64_t context)
+{
+    CUresult result = CUDA_SUCCESS;
+    struct capture *capture;
+
+    for (capture = captures; capture != NULL; capture = capture->next) {
+        if (capture->origin->context == context) {
+            capture_spoil(capture);
+            result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        }
+    }
+    return result;
+}
+
 static CUresult capture_action(struct stream *stream,
                                const struct action *action)
 {

@@ -42,6 +42,9 @@ CUresult capture_forbid_unsafe(void);
  * while a blocking one captures. */
 CUresult capture_forbid(struct stream *stream);
 
+/* The same for what a context cannot do while a stream of it captures. */
+CUresult capture_forbid_context(uint64_t context);
+
 /* The default stream cannot be used while a blocking one captures. */
 CUresult capture_check_implicit(const struct stream *stream, bool spoil);
 

@@ -67,11 +67,14 @@ CUresult CUDAAPI cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
     return result;
 }
 
-/* Why the capture of a stream cannot end here, or with what it ends. */
+/* With what a capture ends. It ends also by a thread that should not do it. */
 static CUresult check_end(const struct stream *stream)
 {
     const struct capture *capture = stream->capture;
 
+    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+        capture->thread != machine_thread())
+        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     if (capture->spoilt)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     return graph_joined(capture->graph, &stream->frontier)
@@ -112,9 +115,6 @@ static CUresult end(CUstream handle, CUgraph *graph)
         capture_spoil(capture);
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
-        capture->thread != machine_thread())
-        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     return end_on(stream, graph);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "capture.h"
 #include "entry.h"
 #include "space.h"
 #include "stream.h"
@@ -238,8 +239,11 @@ CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
 static CUresult push(CUcontext handle)
 {
     struct stack *mine = stack();
-    const struct context *context = context_find(handle);
+    const struct context *context;
 
+    if (handle == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    context = context_find(handle);
     if (context == NULL)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->alive)
@@ -383,6 +387,9 @@ static CUresult synchronize(void)
     struct context *context;
     CUresult result = context_current(&context);
 
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = capture_forbid_context(context->id);
     if (result != CUDA_SUCCESS)
         return result;
     stream_await_context(context->id);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "account.h"
-#include "action.h"
+#include "capture.h"
 #include "entry.h"
 #include "stream.h"
 
@@ -135,17 +135,17 @@ void cudasim_finish_all(void)
 
 int cudasim_touch(CUstream handle, CUdeviceptr address, size_t bytes, int write)
 {
-    const struct action action = {.kind = ACTION_TOUCH,
-                                  .to = address,
-                                  .bytes = bytes,
-                                  .write = write != 0};
+    struct action action = {.kind = ACTION_TOUCH,
+                            .to = address,
+                            .bytes = bytes,
+                            .write = write != 0};
     struct stream *stream;
     CUresult result = CUDA_ERROR_INVALID_HANDLE;
 
     machine_lock();
     stream = find(handle);
     if (stream != NULL)
-        result = stream_queue(stream, &action);
+        result = capture_or_queue(stream, &action);
     machine_unlock();
     return result == CUDA_SUCCESS ? 0 : -1;
 }

@@ -13,15 +13,25 @@
 /* Which ends of a copy have to be the driver's memory. */
 enum { TO_DEVICE = 1, FROM_DEVICE = 2 };
 
-/* Memory of the driver has to be there when the call is made; whether the device
- * has rights on it is seen when it is done. */
-static bool is_valid(uint64_t address, uint64_t bytes, bool device)
+/* The driver's memory has to be there, with the right, when the call is made; else
+ * the call is refused. Only what is taken away later makes the context fail. */
+static bool is_valid(const struct stream *stream, uint64_t address,
+                     uint64_t bytes, bool write, bool device)
 {
     if (address == 0)
         return false;
     if (!device && !space_contains(address))
         return true;
-    return space_backed(address, bytes);
+    return space_reachable(stream->device, address, bytes, write);
+}
+
+static bool is_valid_copy(const struct stream *stream,
+                          const struct action *action, unsigned ends)
+{
+    return is_valid(stream, action->to, action->bytes, true,
+                    (ends & TO_DEVICE) != 0) &&
+           is_valid(stream, action->from, action->bytes, false,
+                    (ends & FROM_DEVICE) != 0);
 }
 
 /* Do on a stream, and wait until it is done. */
@@ -45,8 +55,7 @@ static CUresult copy(uint64_t to, uint64_t from, uint64_t bytes, unsigned ends)
 
     if (result != CUDA_SUCCESS || bytes == 0)
         return result;
-    if (!is_valid(to, bytes, (ends & TO_DEVICE) != 0) ||
-        !is_valid(from, bytes, (ends & FROM_DEVICE) != 0))
+    if (!is_valid_copy(stream, &action, ends))
         return CUDA_ERROR_INVALID_VALUE;
     return do_now(stream, &action);
 }
@@ -79,8 +88,7 @@ static CUresult copy_on(CUstream on, uint64_t to, uint64_t from, uint64_t bytes,
 
     if (result != CUDA_SUCCESS || bytes == 0)
         return result;
-    if (!is_valid(to, bytes, (ends & TO_DEVICE) != 0) ||
-        !is_valid(from, bytes, (ends & FROM_DEVICE) != 0))
+    if (!is_valid_copy(stream, &action, ends))
         return CUDA_ERROR_INVALID_VALUE;
     return queue_copy(stream, &action);
 }
@@ -179,7 +187,7 @@ static CUresult fill(CUstream on, uint64_t to, uint32_t value, unsigned width,
         return result;
     if (to % width != 0 ||
         __builtin_mul_overflow(count, (uint64_t)width, &action.bytes) ||
-        !is_valid(to, action.bytes, true))
+        !is_valid(stream, to, action.bytes, true, true))
         return CUDA_ERROR_INVALID_VALUE;
     return capture_or_queue(stream, &action);
 }

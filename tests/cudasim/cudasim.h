@@ -176,7 +176,8 @@ int cudasim_finish(CUstream stream);
 void cudasim_finish_all(void);
 
 /**
- * Queue something like a kernel, which lasts until the stream is finished.
+ * Queue something like a kernel, which lasts until the stream is finished. While
+ * the stream captures, it becomes a part of the graph.
  *
  * If at its end not all that it touches is mapped with the right, the context
  * fails with CUDA_ERROR_ILLEGAL_ADDRESS.
@@ -186,7 +187,8 @@ void cudasim_finish_all(void);
  * @param bytes    and how many.
  * @param write    Whether it writes; else it reads.
  *
- * @return 0; -1 if there is no such stream, or it captures, or no host memory.
+ * @return 0; -1 if there is no such stream, its capture is spoilt, or no host
+ *         memory.
  */
 int cudasim_touch(CUstream stream, CUdeviceptr address, size_t bytes,
                   int write);

@@ -11,6 +11,7 @@
 
 #include "account.h"
 #include "entry.h"
+#include "stream.h"
 #include "versions.h"
 
 /* What a device says of itself. Zero is left out. */
@@ -43,23 +44,29 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 1},
 };
 
-static void forget_lock(void)
+static void lose_threads(void)
 {
+    stream_lose_threads();
     machine_unlock();
 }
 
 /* A lock that another thread held as the process forked would stay locked. */
 static void watch_forks(void)
 {
-    pthread_atfork(machine_lock, forget_lock, forget_lock);
+    pthread_atfork(machine_lock, machine_unlock, lose_threads);
 }
 
 static void report_at_exit(void)
 {
     char text[4096];
+    int length;
 
-    if (!machine_forked() && machine.settings.report &&
-        account_report(text, sizeof(text)) > 0)
+    if (machine_forked() || !machine.settings.report)
+        return;
+    machine_lock();
+    length = account_report(text, sizeof(text));
+    machine_unlock();
+    if (length > 0)
         fputs(text, stderr);
 }
 

@@ -173,9 +173,22 @@ CUresult leave(CUresult result)
     return result;
 }
 
+/* Where the calls of a name are counted: some function has two names. */
+static int find_counted(const char *name)
+{
+    int position = entry_find(name);
+    int first = 0;
+
+    if (position < 0)
+        return -1;
+    while (entries[first].function != entries[position].function)
+        first++;
+    return entry_find(entries[first].name);
+}
+
 int entry_fail(const char *name, uint64_t nth, CUresult result, uint64_t times)
 {
-    int position = name == NULL ? -1 : entry_find(name);
+    int position = name == NULL ? -1 : find_counted(name);
 
     if ((name != NULL && position < 0) || nth == 0 || result == CUDA_SUCCESS ||
         failure_count == FAILURES_MOST)
@@ -191,7 +204,7 @@ void entry_fail_none(void)
 
 uint64_t entry_calls(const char *name)
 {
-    int position = name == NULL ? -1 : entry_find(name);
+    int position = name == NULL ? -1 : find_counted(name);
     uint64_t sum = 0;
     size_t i;
 

@@ -102,17 +102,20 @@ static void forget(struct event *event)
     free(event);
 }
 
-/* Also one of a context that failed; work that waits for it knows the moment. */
+/* Also one of a context that failed, which is said all the same. Work that waits
+ * for it knows the moment. */
 static CUresult destroy(CUevent handle)
 {
     struct event *event = index_find(&events, (uint64_t)(uintptr_t)handle);
+    CUresult failure;
 
     if (event == NULL) {
         machine.bogus++;
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    failure = context_of(event->context)->failure;
     forget(event);
-    return CUDA_SUCCESS;
+    return failure;
 }
 
 CUresult CUDAAPI cuEventDestroy(CUevent event)
@@ -185,6 +188,8 @@ static CUresult query(CUevent handle)
 
     if (result == CUDA_SUCCESS)
         result = capture_forbid_event(event);
+    if (result == CUDA_SUCCESS)
+        result = capture_forbid_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     return !event->recorded || moment_passed(event->moment)
@@ -208,6 +213,8 @@ static CUresult synchronize(CUevent handle)
 
     if (result == CUDA_SUCCESS)
         result = capture_forbid_event(event);
+    if (result == CUDA_SUCCESS)
+        result = capture_forbid_unsafe();
     if (result != CUDA_SUCCESS || !event->recorded)
         return result;
     stream_await(event->moment);

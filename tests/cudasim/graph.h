@@ -75,6 +75,10 @@ struct node *graph_add(struct graph *graph, const struct action *action,
 /* Whether every node is, or is needed by, one of a frontier. */
 bool graph_joined(struct graph *graph, const struct frontier *frontier);
 
+/* Whether something is true of one of the actions. */
+bool graph_exec_any(const struct graph_exec *exec,
+                    bool (*is)(const struct action *action));
+
 /* Do the actions of an executable graph, and drop one of its users. */
 CUresult graph_exec_run(const struct graph_exec *exec, int device,
                         struct moment moment);

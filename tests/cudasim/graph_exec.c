@@ -149,6 +149,17 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
     return result;
 }
 
+bool graph_exec_any(const struct graph_exec *exec,
+                    bool (*is)(const struct action *action))
+{
+    size_t i;
+
+    for (i = 0; i < exec->count; i++)
+        if (is(&exec->actions[i]))
+            return true;
+    return false;
+}
+
 CUresult graph_exec_run(const struct graph_exec *exec, int device,
                         struct moment moment)
 {

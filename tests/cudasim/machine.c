@@ -74,6 +74,8 @@ int machine_location(CUmemLocation location)
     if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA &&
         id < machine.settings.nodes)
         return MAX_DEVICES + location.id;
+    if (location.type == LOCATION_TYPE_HOST)
+        return MAX_DEVICES;
     return -1;
 }
 

@@ -26,6 +26,10 @@
 #define MAX_LOCATIONS (MAX_DEVICES + MAX_NODES)
 #define GRANULE       ((uint64_t)2 << 20)
 
+/* CU_MEM_LOCATION_TYPE_HOST, which CUDA 12.0 has no name for: any node. Here it is
+ * the first. */
+#define LOCATION_TYPE_HOST 2
+
 enum hint_policy { HINTS_GRANT, HINTS_MOVE, HINTS_REFUSE };
 
 struct settings {

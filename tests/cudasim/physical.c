@@ -26,7 +26,7 @@ uint64_t physical_taken[MAX_LOCATIONS];
 static int shared_fd = -1;    /* the file of the machine */
 static uint64_t shared_end;   /* where the next one goes; holes stay holes */
 static uint64_t shared_count; /* that lie in it */
-static uint64_t own_file_count;
+static uint64_t file_count;
 
 uint64_t physical_limit(int location)
 {
@@ -38,7 +38,7 @@ uint64_t physical_limit(int location)
 
 uint64_t physical_fds(void)
 {
-    return own_file_count + (shared_fd >= 0);
+    return file_count + (shared_fd >= 0);
 }
 
 /* Lay it into the file of the machine. */
@@ -56,33 +56,63 @@ static int lay(struct physical *physical)
     return 0;
 }
 
-/* Give it a file of its own, with the label. */
-static int lay_alone(struct physical *physical)
+static struct file *file_open(int fd, bool foreign)
+{
+    struct file *file = calloc(1, sizeof(*file));
+
+    if (file != NULL) {
+        *file = (struct file){fd, 1, foreign};
+        file_count++;
+    }
+    return file;
+}
+
+/* Let go of a file. Returns whether memory went with it. */
+static bool file_close(struct file *file)
+{
+    bool gone = --file->users == 0;
+
+    if (!gone)
+        return false;
+    gone = !file->foreign;
+    close(file->fd);
+    free(file);
+    file_count--;
+    return gone;
+}
+
+static bool write_label(int fd, const struct physical *physical)
 {
     struct label label = {.bytes = physical->bytes,
                           .properties = physical->properties};
 
     memcpy(label.magic, magic, sizeof(magic));
-    physical->fd = memfd_create("cudasim-export", MFD_CLOEXEC);
-    if (physical->fd < 0)
+    return pwrite(fd, &label, sizeof(label), (off_t)physical->bytes) ==
+           (ssize_t)sizeof(label);
+}
+
+/* Give it a file of its own, with the label. */
+static int lay_alone(struct physical *physical)
+{
+    int fd = memfd_create("cudasim-export", MFD_CLOEXEC);
+
+    if (fd < 0)
         return -1;
-    if (pwrite(physical->fd, &label, sizeof(label), (off_t)physical->bytes) !=
-        (ssize_t)sizeof(label)) {
-        close(physical->fd);
+    if (write_label(fd, physical))
+        physical->file = file_open(fd, false);
+    if (physical->file == NULL) {
+        close(fd);
         return -1;
     }
-    physical->own_file = true;
-    own_file_count++;
+    physical->fd = fd;
     return 0;
 }
 
-static void take_away(struct physical *physical)
+/* Returns whether memory went. */
+static bool take_away(struct physical *physical)
 {
-    if (physical->own_file) {
-        close(physical->fd);
-        own_file_count--;
-        return;
-    }
+    if (physical->file != NULL)
+        return file_close(physical->file);
     fallocate(shared_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               (off_t)physical->offset, (off_t)physical->bytes);
     if (--shared_count == 0) {
@@ -90,6 +120,7 @@ static void take_away(struct physical *physical)
         shared_fd = -1;
         shared_end = 0;
     }
+    return true;
 }
 
 static struct physical *make(uint64_t bytes,
@@ -146,8 +177,7 @@ static void free_unused(struct physical *physical)
 {
     if (physical->references > 0 || physical->mappings > 0)
         return;
-    take_away(physical);
-    if (!physical->imported)
+    if (take_away(physical))
         physical_taken[physical->location] -= physical->bytes;
     unmake(physical);
 }
@@ -178,7 +208,7 @@ CUresult physical_export(const struct physical *physical, int *fd_out)
 {
     int fd;
 
-    if (!physical->own_file)
+    if (physical->file == NULL || physical->imported)
         return CUDA_ERROR_INVALID_VALUE;
     fd = fcntl(physical->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
@@ -187,20 +217,39 @@ CUresult physical_export(const struct physical *physical, int *fd_out)
     return CUDA_SUCCESS;
 }
 
-/* The physical that a file is of already, in this process. */
-static struct physical *find_file(const struct stat *file)
+/* The file of a descriptor, if this process has it open already; else NULL. */
+static struct file *find_file(const struct stat *wanted)
 {
-    struct physical *physical;
+    const struct physical *physical;
     struct stat other;
     size_t i;
 
     for (i = 0; i < physicals.count; i++) {
-        physical = (struct physical *)physicals.items[i];
-        if (physical->own_file && fstat(physical->fd, &other) == 0 &&
-            other.st_ino == file->st_ino && other.st_dev == file->st_dev)
-            return physical;
+        physical = (const struct physical *)physicals.items[i];
+        if (physical->file != NULL && fstat(physical->fd, &other) == 0 &&
+            other.st_ino == wanted->st_ino && other.st_dev == wanted->st_dev)
+            return physical->file;
     }
     return NULL;
+}
+
+/* Open a file of another process, or once more one of this. */
+static struct file *share_file(int fd, const struct stat *wanted)
+{
+    struct file *file = find_file(wanted);
+    int copy;
+
+    if (file != NULL) {
+        file->users++;
+        return file;
+    }
+    copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return NULL;
+    file = file_open(copy, true);
+    if (file == NULL)
+        close(copy);
+    return file;
 }
 
 /* Read the label; false: this is no memory of a simulated driver. */
@@ -221,26 +270,19 @@ CUresult physical_import(int fd, struct physical **physical_out)
     struct stat file;
 
     if (fstat(fd, &file) != 0 || !read_label(fd, &file, &label))
-        return CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_UNKNOWN;
     if (machine_location(label.properties.location) < 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    physical = find_file(&file);
-    if (physical != NULL) {
-        physical->references++;
-        *physical_out = physical;
-        return CUDA_SUCCESS;
-    }
     physical = make(label.bytes, &label.properties);
     if (physical == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    physical->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (physical->fd < 0) {
+    physical->file = share_file(fd, &file);
+    if (physical->file == NULL) {
         unmake(physical);
         return CUDA_ERROR_OPERATING_SYSTEM;
     }
-    physical->own_file = true;
+    physical->fd = physical->file->fd;
     physical->imported = true;
-    own_file_count++;
     *physical_out = physical;
     return CUDA_SUCCESS;
 }

@@ -11,6 +11,9 @@
  * gets a descriptor gets the whole file. There, a label behind the memory says
  * what it is to the process that imports it.
  *
+ * Who imports a descriptor, also in the process that exported it, gets another
+ * physical of the same file; the memory goes with the last of them.
+ *
  * Invariants: a physical is there as long as somebody holds a reference or a
  * mapping shows it. Its handle is good while there are references.
  */
@@ -18,6 +21,12 @@
 #define CUDASIM_PHYSICAL_H
 
 #include "machine.h"
+
+struct file {
+    int fd;
+    uint64_t users; /* physicals of this process */
+    bool foreign;   /* its memory was made by another process */
+};
 
 struct physical {
     struct item handle;
@@ -28,9 +37,9 @@ struct physical {
     int location; /* machine_location() */
     int fd;       /* the file that it lies in */
     uint64_t offset;
-    bool own_file;
-    bool imported; /* the memory is another process's */
-    bool plain;    /* under cuMemAlloc(), not of cuMemCreate() */
+    struct file *file; /* if it is of its own; else NULL */
+    bool imported;
+    bool plain; /* under cuMemAlloc(), not of cuMemCreate() */
 };
 
 extern struct index physicals;

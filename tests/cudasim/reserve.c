@@ -83,11 +83,9 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
 
     if (physical == NULL || reservation == NULL ||
         reservation->kind != RESERVED || bytes == 0 || !aligned(address) ||
-        !aligned(bytes) || !aligned(offset) || flags != 0 ||
+        flags != 0 ||
         bytes > reservation->span.bytes - (address - reservation->span.start) ||
         index_overlaps(&mappings, address, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (bytes > physical->bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (offset != 0 || bytes != physical->bytes)
         return CUDA_ERROR_NOT_SUPPORTED;

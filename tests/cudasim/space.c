@@ -152,6 +152,7 @@ CUresult space_map(uint64_t address, struct physical *physical,
         return CUDA_ERROR_OUT_OF_MEMORY;
     mapping->span = (struct item){address, physical->bytes};
     mapping->physical = physical;
+    mapping->used = physical->bytes;
     mapping->id = ++last_id;
     if (index_add(&mappings, &mapping->span) != 0)
         goto err_free;
@@ -218,23 +219,10 @@ bool space_reachable(int device, uint64_t address, uint64_t bytes, bool write)
 
     while (address < end) {
         mapping = index_find(&mappings, address);
-        if (mapping == NULL || !may(mapping, device, write))
+        if (mapping == NULL || !may(mapping, device, write) ||
+            address - mapping->span.start >= mapping->used)
             return false;
-        address = mapping->span.start + mapping->span.bytes;
-    }
-    return true;
-}
-
-bool space_backed(uint64_t address, uint64_t bytes)
-{
-    uint64_t end = address + bytes;
-    const struct mapping *mapping;
-
-    while (address < end) {
-        mapping = index_find(&mappings, address);
-        if (mapping == NULL)
-            return false;
-        address = mapping->span.start + mapping->span.bytes;
+        address = mapping->span.start + mapping->used;
     }
     return true;
 }

@@ -38,6 +38,7 @@ struct reservation {
 struct mapping {
     struct item span;
     struct physical *physical;
+    uint64_t used; /* bytes of it that may be touched */
     uint64_t id;
     unsigned char rights[MAX_LOCATIONS]; /* CU_MEM_ACCESS_FLAGS_PROT_... */
 };
@@ -61,10 +62,8 @@ CUresult space_protect(const struct mapping *mapping);
 /* Whether a device may read, or write, these bytes. */
 bool space_reachable(int device, uint64_t address, uint64_t bytes, bool write);
 
-/* Whether an address is the driver's, and whether all these bytes are memory of
- * the driver, with rights or without. */
+/* Whether an address is the driver's. */
 bool space_contains(uint64_t address);
-bool space_backed(uint64_t address, uint64_t bytes);
 
 /* A mapping's rights as a whole number over all locations, for accounts. */
 unsigned space_rights(const struct mapping *mapping);

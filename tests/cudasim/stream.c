@@ -135,23 +135,26 @@ CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *stream, unsigned flags,
     return result;
 }
 
-/* What is queued is still done. */
+/* What is queued is still done. In a context that failed, that is said, and the
+ * stream is gone all the same. */
 static CUresult destroy(CUstream handle)
 {
     struct stream *stream = index_find(&streams, (uint64_t)(uintptr_t)handle);
+    CUresult failure;
 
     if (stream == NULL || stream->destroyed || stream->legacy ||
         stream->thread != 0) {
         machine.bogus++;
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    failure = context_of(stream->context)->failure;
     capture_lose(stream);
     stream->destroyed = true;
     if (stream->first == NULL) {
         index_remove(&streams, &stream->handle);
         free(stream);
     }
-    return CUDA_SUCCESS;
+    return failure;
 }
 
 CUresult CUDAAPI cuStreamDestroy(CUstream stream)

@@ -10,7 +10,8 @@
  * finishes it. The default stream waits for earlier work of the blocking streams
  * of its context, and they for its.
  *
- * Nothing runs by itself. Work that is due is done as a call of the driver leaves;
+ * A function of the user's is called by a thread that is made for it. Nothing else
+ * runs by itself. Work that is due is done as a call of the driver leaves;
  * and a call that waits, such as cuStreamSynchronize(), does what it waits for,
  * since time passes while one waits.
  *
@@ -107,6 +108,9 @@ void stream_finish(struct stream *stream);
 /* Wait for a moment; for all work of a context. May give the lock back. */
 void stream_await(struct moment moment);
 void stream_await_context(uint64_t context);
+
+/* In a forked child: the threads that were at some work are not here. */
+void stream_lose_threads(void);
 
 /* Forget the streams and events of a context. */
 void stream_drop(uint64_t context);

@@ -3,9 +3,12 @@
 /* The queues of the streams, and when what is in them is done. */
 #include "config.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "action.h"
+#include "entry.h"
 #include "stream.h"
 
 static uint64_t last_number;
@@ -18,7 +21,7 @@ CUresult stream_queue(struct stream *stream, const struct action *action)
         return CUDA_ERROR_OUT_OF_MEMORY;
     work->number = ++last_number;
     work->action = *action;
-    work->due = !stream->held && action->kind != ACTION_TOUCH;
+    work->due = !stream->held && !action_lasts(action);
     if (stream->first == NULL)
         stream->first = work;
     else
@@ -78,21 +81,12 @@ static bool ready(const struct stream *stream)
     return true;
 }
 
-/* Do the first work of a stream. In a context that has failed nothing is done, and
- * all passes. */
-static void perform(struct stream *stream)
+/* The first work of a stream is done. */
+static void complete(struct stream *stream)
 {
     struct work *work = stream->first;
-    struct moment moment = {stream->handle.start, work->number};
-    struct context *context = context_of(stream->context);
-    CUresult result = CUDA_SUCCESS;
 
-    stream->running = true;
-    if (context != NULL && context->failure == CUDA_SUCCESS)
-        result = action_run(&work->action, stream->device, moment);
     stream->running = false;
-    if (result != CUDA_SUCCESS)
-        context_fail(context, result);
     stream->first = work->next;
     action_release(&work->action);
     free(work);
@@ -103,13 +97,65 @@ static void perform(struct stream *stream)
     }
 }
 
+/* Do the first work of a stream. In a context that has failed nothing is done, and
+ * all passes. */
+static void perform(struct stream *stream)
+{
+    const struct work *work = stream->first;
+    struct moment moment = {stream->handle.start, work->number};
+    struct context *context = context_of(stream->context);
+    CUresult result = CUDA_SUCCESS;
+
+    if (context != NULL && context->failure == CUDA_SUCCESS)
+        result = action_run(&work->action, stream->device, moment);
+    if (result != CUDA_SUCCESS)
+        context_fail(context, result);
+    complete(stream);
+}
+
+static void *run_thread(void *stream)
+{
+    machine_lock();
+    perform(stream);
+    leave(CUDA_SUCCESS);
+    return NULL;
+}
+
+/* Functions of the user's are called by a thread of the driver's, which takes no
+ * signals of the program. */
+static bool perform_apart(struct stream *stream)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all;
+    sigset_t before;
+    int err;
+
+    sigfillset(&all);
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    err = pthread_create(&thread, &attributes, run_thread, stream);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return err == 0;
+}
+
+static void start(struct stream *stream)
+{
+    stream->running = true;
+    if (!action_calls(&stream->first->action) || !perform_apart(stream))
+        perform(stream);
+}
+
 void stream_run(void)
 {
     size_t i = 0;
 
     while (i < streams.count) {
         if (ready(nth(i))) {
-            perform(nth(i));
+            start(nth(i));
             i = 0;
         } else {
             i++;
@@ -153,6 +199,14 @@ static void force(struct moment moment)
         if (work->action.kind == ACTION_WAIT)
             force(work->action.until);
     }
+}
+
+void stream_lose_threads(void)
+{
+    size_t i;
+
+    for (i = 0; i < streams.count; i++)
+        nth(i)->running = false;
 }
 
 void stream_await(struct moment moment)
