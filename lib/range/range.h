@@ -48,7 +48,7 @@ struct range_chunk {
     uint64_t offset; /* from base; meaningless while prepared */
     uint64_t bytes;
     uint64_t handle;
-    uint64_t epoch; /* of the range when it was mapped: see share.c */
+    uint64_t epoch; /* its own, by when it was mapped: see share.c */
 };
 
 struct range_space {
