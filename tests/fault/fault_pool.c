@@ -21,11 +21,13 @@
 
 #define SLOTS_MAX 6000
 #define RUNS_MAX  40
+#define STREAM    7
 
 /* What the scenarios work with. */
 static struct ashlar_pool *pool;
 static struct ashlar_cache *cache;
 static struct ashlar_source *source;
+static struct ashlar_source *vm; /* for its fences */
 static void *slots[SLOTS_MAX];
 static size_t slot_count;
 static struct piece runs[RUNS_MAX];
@@ -146,6 +148,15 @@ static void a_pool_and_a_drained_cache(void)
     get_slots(pools_stats(pool).free_slots);
 }
 
+/* Work on a stream reads the slots that are live. */
+static void a_pool_that_work_reads(void)
+{
+    a_pool();
+    get_slots(600);
+    REQUIRE(ashlar_source_open("vm", NULL, &vm) == ASHLAR_OK);
+    REQUIRE(ashlar_vm_hold(vm, STREAM) == ASHLAR_OK);
+}
+
 /* --- the calls ------------------------------------------------------------ */
 
 static enum ashlar_status create(void)
@@ -226,6 +237,17 @@ static enum ashlar_status put_bulk(void)
 {
     enum ashlar_status status =
         ashlar_pool_put_bulk(pool, slots, slot_count, NULL);
+
+    if (status == ASHLAR_OK)
+        slot_count = 0;
+    return status;
+}
+
+static enum ashlar_status put_after(void)
+{
+    const struct ashlar_fence fence = ASHLAR_FENCE_OF_STREAM(vm, STREAM);
+    enum ashlar_status status =
+        ashlar_pool_put_after(pool, slots, slot_count, &fence, 1, NULL);
 
     if (status == ASHLAR_OK)
         slot_count = 0;
@@ -373,6 +395,7 @@ static const struct scenario {
     {"the first put_bulk", a_detached_pool, put_bulk, 1, true, false},
     {"put", an_attached_pool, put, 0, false, false},
     {"put_bulk", a_nearly_full_pool, put_bulk, 0, false, false},
+    {"put_after", a_pool_that_work_reads, put_after, 3, false, false},
     {"get_run", a_pool, get_run, 7, false, false},
     {"get_run, a ninth length", a_pool_with_runs, get_run, 7, false, false},
     {"get_run, from single slots", a_full_pool, get_run, 2, false, false},
@@ -412,6 +435,7 @@ static void prepare(const struct scenario *scenario)
     pool = NULL;
     cache = NULL;
     source = NULL;
+    vm = NULL;
     slot_count = run_count = 0;
     /* So that there is room for an error; and the type is there. */
     (void)ashlar_pool_put(NULL, NULL);
@@ -437,6 +461,8 @@ static void clean_up(const struct scenario *scenario)
         REQUIRE(pools_stats(pool).live_slots == 0);
         pools_end(pool);
     }
+    if (vm != NULL)
+        REQUIRE(ashlar_source_close(vm) == ASHLAR_OK);
     if (stub.wrong != NULL || stub.count != 0 || stub_source.holders != 0)
         ck_abort_msg("%s: %zu blocks and %u pools are left (%s)",
                      scenario->name, stub.count, stub_source.holders,
