@@ -93,7 +93,7 @@ struct ashlar_range_options {
     uint64_t alignment;
     /** The largest chunk, a multiple of the granule. 0: no bound. */
     uint64_t chunk_max_bytes;
-    /** Bytes that a shrink keeps mapped for the next grow. */
+    /** Bytes that a shrink keeps mapped, if they are, for the next grow. */
     uint64_t keep_bytes;
     /** Rights beside the home location's, which is read-write. Copied. */
     const struct ashlar_access *access;
@@ -242,7 +242,8 @@ enum ashlar_range_depth {
 };
 
 /**
- * Do ahead of need what a grow to `total` would have to do.
+ * Do ahead of need what a grow to `total` would have to do. It is given back
+ * by ashlar_range_shrink_to(), and when the range is destroyed.
  *
  * @param range  The range.
  * @param total  As for ashlar_range_grow_to(); used stays.
@@ -260,7 +261,9 @@ ashlar_range_prepare(struct ashlar_range *range, uint64_t total,
 
 /**
  * Make no more than `total` bytes usable. Whole chunks beyond it, and beyond
- * keep_bytes, go when the fences have passed.
+ * keep_bytes, go when the fences have passed; so do all chunks that
+ * ashlar_range_prepare() created and no grow has mapped. With what is used as
+ * total, only what was made ahead of need goes.
  *
  * @param range   The range.
  * @param total   Usable bytes; no more than are used now.
