@@ -479,5 +479,6 @@ static Suite *run_suite(void)
 
 int main(void)
 {
+    pools_start(POOLS_SOURCE);
     return suite_run(run_suite());
 }
