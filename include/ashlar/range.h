@@ -191,7 +191,7 @@ ashlar_range_create(struct ashlar_source *source,
  *         ASHLAR_ERR_CAPTURE    a stream is being captured and cannot be a
  *                               fence;
  *         ASHLAR_ERR_NO_MEMORY  no host memory to note what is to be taken
- *                               away; nothing was done;
+ *                               away; nothing was done. Not with ASHLAR_QUIET;
  *         ASHLAR_ERR_FORKED     the range is the parent's;
  *         ASHLAR_ERR_DRIVER     a fence could not be made.
  *

@@ -286,6 +286,8 @@ ashlar_range_create(struct ashlar_source *source,
         vector_free(&range->access);
         vector_free(&range->spaces);
         vector_free(&range->ghosts);
+        if (range->end != NULL)
+            retire_item_drop(range->end);
         memory_free(range);
         return status;
     }

@@ -406,13 +406,28 @@ enum ashlar_status ashlar_range_retire_old(struct ashlar_range *range,
 
 /* --- the end -------------------------------------------------------------- */
 
-static struct retire_item *item_for_all(const struct ashlar_range *range,
-                                        size_t n)
+static uint32_t steps_for_all(const struct ashlar_range *range)
 {
-    uint32_t steps = 2 * range->chunks.count + range->prepared.count +
-                     range->spaces.count + steps_for_olds(range);
+    return 2 * range->chunks.count + range->prepared.count +
+           range->spaces.count + steps_for_olds(range);
+}
 
-    return retire_item_create(range->owner, steps, (uint32_t)n);
+int range_make_end(struct ashlar_range *range, uint32_t more)
+{
+    uint32_t room = range->end == NULL ? 0 : range->end->step_room;
+    uint32_t need = steps_for_all(range) + more;
+    struct retire_item *end;
+
+    if (range->end != NULL && need <= room)
+        return 0;
+    end = retire_item_create(range->owner,
+                             (uint32_t)max_size(need, room + room / 2), 1);
+    if (end == NULL)
+        return -1;
+    if (range->end != NULL)
+        retire_item_drop(range->end);
+    range->end = end;
+    return 0;
 }
 
 static void add_all(const struct ashlar_range *range, struct retire_item *item)
@@ -432,6 +447,8 @@ static void free_record(struct ashlar_range *range)
 
     forget_olds(range);
     table_leave(range->base);
+    if (range->end != NULL)
+        retire_item_drop(range->end);
     for (i = 0; i < range->ghosts.count; i++)
         retire_item_drop(ghosts[i].item);
     if (range->rights_undo != NULL)
@@ -450,9 +467,20 @@ void range_abandon(struct ashlar_range *range, struct retire_item *item)
     struct ashlar_source *source = range->source;
 
     add_all(range, item);
+    if (item == range->end)
+        range->end = NULL;
     free_record(range);
     retire_item_queue(source, item);
     source_drop(source);
+}
+
+/* One fence goes with what is there; more take an item of their own. */
+static struct retire_item *item_for_all(const struct ashlar_range *range,
+                                        size_t n)
+{
+    if (n == 1)
+        return range->end;
+    return retire_item_create(range->owner, steps_for_all(range), (uint32_t)n);
 }
 
 enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
@@ -472,10 +500,9 @@ enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
     if (item == NULL)
         return no_records();
     status = fences_record(range->source, fences, n, item);
-    if (status != ASHLAR_OK) {
+    if (status == ASHLAR_OK)
+        range_abandon(range, item);
+    else if (item != range->end)
         retire_item_drop(item);
-        return status;
-    }
-    range_abandon(range, item);
-    return ASHLAR_OK;
+    return status;
 }

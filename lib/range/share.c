@@ -389,34 +389,25 @@ static enum ashlar_status import(struct ashlar_source *source,
                                  struct ashlar_range **range_out)
 {
     struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
-    /* So that giving up needs no memory: an empty range is one reservation. */
-    struct retire_item *end = retire_item_create(0, 1, 0);
     struct ashlar_range *range;
     enum ashlar_status status;
     struct error error;
 
-    if (end == NULL)
-        return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory to import a range");
     options.reserve_bytes = bytes_to_reserve(parcel, reserve_bytes);
     status = ashlar_range_create(source, &options, &range);
-    if (status != ASHLAR_OK) {
-        retire_item_drop(end);
+    if (status != ASHLAR_OK)
         return status;
-    }
     range->imported = true;
     range->id = parcel->header.range_id;
     lock_take(&range->lock);
     status = unpack(range, parcel);
     lock_give(&range->lock);
     if (status == ASHLAR_OK) {
-        retire_item_drop(end);
         *range_out = range;
         return ASHLAR_OK;
     }
     error_copy(&error);
-    end->owner = range->owner;
-    range_abandon(range, end);
+    range_abandon(range, range->end);
     error_restore(&error);
     return status;
 }

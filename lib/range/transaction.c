@@ -11,9 +11,11 @@ enum ashlar_status transaction_begin(struct transaction *transaction,
                                      struct ashlar_range *range, uint32_t steps)
 {
     *transaction = (struct transaction){.range = range};
-    /* A stretch that stays mapped haunts the range: room for each. */
+    /* A stretch that stays mapped haunts the range: room for each. What is to be
+     * undone now is what the range's end has to do later. */
     if (vector_make_room(&range->ghosts, steps, sizeof(struct range_ghost)) ==
-        0)
+            0 &&
+        range_make_end(range, steps) == 0)
         transaction->undo = retire_item_create(range->owner, steps, 0);
     if (transaction->undo != NULL)
         return ASHLAR_OK;
