@@ -160,7 +160,7 @@ static bool may_turn(const struct ashlar_pool *pool, const struct slab *slab,
 
 /*
  * With both locks held: one wholly free singles slab becomes one of runs.
- * ASHLAR_ERR_FRAGMENTED says that there is none; the error is not set.
+ * ASHLAR_ERR_FRAGMENTED says that there is none; then the error is not set.
  */
 static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
                                             uint32_t length)
@@ -173,7 +173,10 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
         if (!may_turn(pool, slab, length, 0))
             continue;
         if (slab_make_tags(slab) != 0)
-            return ASHLAR_ERR_NO_MEMORY;
+            return error_set(ASHLAR_ERR_NO_MEMORY,
+                             "no host memory for the tags of %lu slots of pool "
+                             "\"%s\"",
+                             (unsigned long)slab->count, pool->name);
         pool->singles -= slab->count;
         pool->store.free -= slab->count;
         slab_set_all_free(slab, false);
@@ -362,9 +365,7 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
         missing = have < count ? (count - have) * length : 0;
         if (missing > room)
             status = runs_from_singles(pool, length);
-        if (status == ASHLAR_ERR_NO_MEMORY)
-            status = no_memory(pool, missing);
-        else if (status != ASHLAR_OK)
+        if (status == ASHLAR_ERR_FRAGMENTED)
             status = no_run(pool, length, missing);
         pool_unlock(pool);
     } while (status == ASHLAR_OK && missing > room);
