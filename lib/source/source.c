@@ -100,13 +100,34 @@ static enum ashlar_status cut_options(const char *options, struct pairs *pairs)
     return status;
 }
 
+static const struct ashlar_plugin *built_in(const char *name)
+{
+    if (strcmp(name, heap_plugin.name) == 0)
+        return &heap_plugin;
+    return strcmp(name, vm_plugin.name) == 0 ? &vm_plugin : NULL;
+}
+
+const struct ashlar_plugin *ashlar_source_built_in(const char *name)
+{
+    const struct ashlar_plugin *plugin;
+
+    if (name == NULL)
+        return error_null(ASHLAR_ERR_INVALID,
+                          "ashlar_source_built_in() was given NULL for name");
+    plugin = built_in(name);
+    if (plugin == NULL)
+        return error_null(ASHLAR_ERR_NOT_FOUND,
+                          "the source \"%s\" is not built in; \"heap\" and "
+                          "\"vm\" are",
+                          name);
+    return plugin;
+}
+
 static enum ashlar_status find_ops(struct ashlar_source *source,
                                    const char *name, uint64_t *can_out)
 {
-    if (strcmp(name, heap_plugin.name) == 0)
-        return plugin_check(&heap_plugin, name, &source->ops, can_out);
-    if (strcmp(name, vm_plugin.name) == 0)
-        return plugin_check(&vm_plugin, name, &source->ops, can_out);
+    if (built_in(name) != NULL)
+        return plugin_check(built_in(name), name, &source->ops, can_out);
     if (!plugin_name_is_good(name))
         return error_set(ASHLAR_ERR_INVALID,
                          "\"%s\" is no name of a source; a name is 1 to %d of "

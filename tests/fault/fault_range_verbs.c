@@ -265,6 +265,37 @@ static bool done_shrink(const struct trial *trial, const struct before *before)
            info_of(trial).committed_bytes == bytes_of(trial, 2);
 }
 
+/* Five granules used, one mapped ahead, six created ahead. */
+static void setup_ahead(struct trial *trial)
+{
+    setup_used(trial);
+    OK(ashlar_range_prepare(trial->range, bytes_of(trial, 6),
+                            ASHLAR_RANGE_MAPPED));
+    OK(ashlar_range_prepare(trial->range, bytes_of(trial, 12),
+                            ASHLAR_RANGE_CREATED));
+    trial_sync(trial);
+}
+
+static bool done_shrink_ahead(const struct trial *trial,
+                              const struct before *before)
+{
+    return done_shrink(trial, before) && info_of(trial).prepared_bytes == 0;
+}
+
+static enum ashlar_status run_shrink_to_used(struct trial *trial)
+{
+    return ashlar_range_shrink_to(trial->range, bytes_of(trial, 5), QUIET,
+                                  NULL);
+}
+
+static bool done_shrink_to_used(const struct trial *trial,
+                                const struct before *before)
+{
+    return info_of(trial).used_bytes == before->info.used_bytes &&
+           info_of(trial).committed_bytes == before->info.used_bytes &&
+           info_of(trial).prepared_bytes == 0;
+}
+
 /* Behind work that is finished only after everything was judged. */
 static enum ashlar_status run_shrink_busy(struct trial *trial)
 {
@@ -426,6 +457,9 @@ const struct verb verbs[] = {
      0},
     {"shrink", setup_mapped, run_shrink, done_shrink, 0, true, 0},
     {"shrink_fenced", setup_mapped, run_shrink_fenced, done_shrink, 0, true, 0},
+    {"shrink_ahead", setup_ahead, run_shrink, done_shrink_ahead, 0, true, 0},
+    {"shrink_created", setup_created, run_shrink_to_used, done_shrink_to_used,
+     0, true, 0},
     {"shrink_busy", setup_busy, run_shrink_busy, done_shrink_busy, 0, false, 0},
     {"decommit", setup_holes, run_decommit, done_decommit, 0, true, 0},
     {"commit", setup_holes, run_commit, done_commit, 0, true, 0},

@@ -138,7 +138,8 @@ static enum ashlar_status do_shrink(struct walk *walk)
     struct ashlar_fence fences[2];
     size_t n = choose_fences(walk, fences);
     uint64_t total = below(walk, walk->used + 1);
-    uint64_t before = walk->trial.range->committed;
+    uint64_t before =
+        walk->trial.range->committed + walk->trial.range->prepared_bytes;
     enum ashlar_status status =
         ashlar_range_shrink_to(walk->trial.range, total, fences, n, &result);
 

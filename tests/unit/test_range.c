@@ -228,6 +228,8 @@ START_TEST(null_is_refused_by_name)
             ashlar_range_query(NULL, &info));
     REFUSED(ASHLAR_ERR_INVALID, "ashlar_range_chunks() was given NULL",
             ashlar_range_chunks(NULL, NULL, 0, &count));
+    REFUSED(ASHLAR_ERR_INVALID, "ashlar_range_locate() was given NULL",
+            ashlar_range_locate(NULL, 0, NULL));
     REFUSED(ASHLAR_ERR_INVALID, "ashlar_source_drain() was given NULL",
             ashlar_source_drain(NULL, 0));
     trial_create(&trial, 4, 0, 0);
@@ -318,6 +320,81 @@ START_TEST(chunks_are_listed_by_offset_without_the_holes)
     OK(ashlar_range_chunks(trial.range, chunks, 8, &count));
     ck_assert_uint_eq(chunks[2].offset, 6 * granule);
     ck_assert_uint_eq(chunks[2].bytes, granule);
+}
+END_TEST
+
+static struct ashlar_range_place place_of(uint64_t address)
+{
+    struct ashlar_range_place place = ASHLAR_RANGE_PLACE_INIT;
+
+    ck_assert_ptr_eq(ashlar_range_find(address), trial.range);
+    OK(ashlar_range_locate(trial.range, address, &place));
+    ck_assert_uint_eq(place.base + place.offset, address);
+    return place;
+}
+
+/* The chunk, in granules, and the state of what lies at a byte. */
+static void expect_place(uint64_t address, enum ashlar_range_state state,
+                         uint64_t chunk, uint64_t granules)
+{
+    struct ashlar_range_place place = place_of(address);
+
+    ck_assert_uint_eq(place.state, state);
+    ck_assert_uint_eq(place.chunk_offset, chunk * trial.granule);
+    ck_assert_uint_eq(place.chunk_bytes, granules * trial.granule);
+}
+
+START_TEST(what_lies_at_an_address_is_told)
+{
+    struct ashlar_range_place place = ASHLAR_RANGE_PLACE_INIT;
+    uint64_t granule;
+    uint64_t base;
+
+    trial_create(&trial, 16, 2, 0);
+    base = trial.range->base;
+    granule = trial.granule;
+    expect_place(base, ASHLAR_RANGE_RESERVED, 0, 0);
+    OK(ashlar_range_grow_to(trial.range, 5 * granule - 8, NULL));
+    OK(ashlar_range_prepare(trial.range, 7 * granule, ASHLAR_RANGE_MAPPED));
+    OK(ashlar_range_decommit(trial.range, 2 * granule, 2 * granule,
+                             ASHLAR_QUIET, 1, NULL));
+    expect_place(base, ASHLAR_RANGE_USABLE, 0, 2);
+    expect_place(base + 2 * granule - 1, ASHLAR_RANGE_USABLE, 0, 2);
+    expect_place(base + 2 * granule, ASHLAR_RANGE_HOLE, 0, 0);
+    expect_place(base + 4 * granule - 1, ASHLAR_RANGE_HOLE, 0, 0);
+    expect_place(base + 4 * granule, ASHLAR_RANGE_USABLE, 4, 1);
+    expect_place(base + 5 * granule - 9, ASHLAR_RANGE_USABLE, 4, 1);
+    expect_place(base + 5 * granule - 8, ASHLAR_RANGE_AHEAD, 4, 1);
+    expect_place(base + 5 * granule, ASHLAR_RANGE_AHEAD, 5, 2);
+    expect_place(base + 7 * granule, ASHLAR_RANGE_RESERVED, 0, 0);
+    expect_place(base + 16 * granule - 1, ASHLAR_RANGE_RESERVED, 0, 0);
+    REFUSED(ASHLAR_ERR_NOT_FOUND, "is no address of the range",
+            ashlar_range_locate(trial.range, base + 16 * granule, &place));
+    REFUSED(ASHLAR_ERR_NOT_FOUND, "is no address of the range",
+            ashlar_range_locate(trial.range, base - 1, &place));
+    REFUSED(ASHLAR_ERR_INVALID, "NULL for place",
+            ashlar_range_locate(trial.range, base, NULL));
+    place.size = 0;
+    REFUSED(ASHLAR_ERR_INVALID, "ashlar_range_place",
+            ashlar_range_locate(trial.range, base, &place));
+}
+END_TEST
+
+START_TEST(what_a_move_left_behind_is_told_from_what_is_used)
+{
+    uint64_t old;
+
+    trial_create(&trial, 4, 2, ASHLAR_RANGE_MAY_MOVE);
+    trial_grow(&trial, 3);
+    old = trial.range->base;
+    wrap_of(trial.source)->hint = WRAP_REFUSED;
+    trial_grow(&trial, 6);
+    expect_place(old + 2 * trial.granule, ASHLAR_RANGE_OLD, 2, 1);
+    expect_place(old + 3 * trial.granule, ASHLAR_RANGE_RESERVED, 0, 0);
+    ck_assert_uint_eq(place_of(old + 8).base, old);
+    expect_place(trial.range->base, ASHLAR_RANGE_USABLE, 0, 2);
+    OK(ashlar_range_retire_old(trial.range, ASHLAR_QUIET, 1));
+    ck_assert_ptr_null(ashlar_range_find(old));
 }
 END_TEST
 
@@ -442,6 +519,7 @@ static int judge_child(void *argument)
     struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
     struct ashlar_range *range = trial.range;
     struct ashlar_range *other = NULL;
+    struct ashlar_range_place place = ASHLAR_RANGE_PLACE_INIT;
     struct ashlar_source *source = NULL;
     size_t count;
 
@@ -462,6 +540,7 @@ static int judge_child(void *argument)
     CHILD(ashlar_range_destroy(range, ASHLAR_QUIET, 1) == ASHLAR_ERR_FORKED);
     CHILD(ashlar_range_query(range, &info) == ASHLAR_ERR_FORKED);
     CHILD(ashlar_range_chunks(range, NULL, 0, &count) == ASHLAR_ERR_FORKED);
+    CHILD(ashlar_range_locate(range, range->base, &place) == ASHLAR_ERR_FORKED);
     CHILD(ashlar_range_create(trial.source, NULL, &other) == ASHLAR_ERR_FORKED);
     CHILD(ashlar_source_drain(trial.source, 0) == ASHLAR_ERR_FORKED);
     CHILD(ashlar_source_close(trial.source) == ASHLAR_ERR_FORKED);
@@ -528,6 +607,8 @@ static Suite *range_suite(void)
     test = add_case(suite, "questions");
     tcase_add_test(test, chunks_are_listed_by_offset_without_the_holes);
     tcase_add_test(test, any_address_inside_leads_to_the_range);
+    tcase_add_test(test, what_lies_at_an_address_is_told);
+    tcase_add_test(test, what_a_move_left_behind_is_told_from_what_is_used);
     tcase_add_test(test, a_source_with_ranges_is_not_closed);
 
     test = add_case(suite, "many");

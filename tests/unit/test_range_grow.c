@@ -442,8 +442,6 @@ START_TEST(a_created_chunk_is_not_mapped_over_what_still_waits)
     OK(grow(2));
     OK(grow(4));
     OK(grow(6));
-    OK(ashlar_range_prepare(trial.range, 10 * trial.granule,
-                            ASHLAR_RANGE_CREATED));
     OK(ashlar_range_decommit(trial.range, 2 * trial.granule, 2 * trial.granule,
                              ASHLAR_QUIET, 1, NULL));
     OK(engine_hold(inner, 1));
@@ -452,6 +450,8 @@ START_TEST(a_created_chunk_is_not_mapped_over_what_still_waits)
     OK(ashlar_range_shrink_to(trial.range, 2 * trial.granule, ASHLAR_QUIET, 1,
                               NULL));
     trial_forget(&trial);
+    OK(ashlar_range_prepare(trial.range, 6 * trial.granule,
+                            ASHLAR_RANGE_CREATED));
     /* A chunk of four is ready, but [4, 6) is still mapped. */
     OK(grow(3));
     took(ASHLAR_RANGE_PATH_IN_RESERVATION, result.base);

@@ -107,6 +107,40 @@ START_TEST(a_shrink_takes_what_was_mapped_ahead)
 }
 END_TEST
 
+START_TEST(a_shrink_takes_what_was_created_ahead)
+{
+    make(4, 0);
+    OK(ashlar_range_prepare(trial.range, bytes_of(9), ASHLAR_RANGE_CREATED));
+    ck_assert_uint_eq(trial_info(&trial).prepared_bytes, bytes_of(5));
+    OK(ashlar_range_shrink_to(trial.range, bytes_of(4), QUIET, &result));
+    ck_assert_uint_eq(result.released_bytes, bytes_of(5));
+    ck_assert_uint_eq(trial_info(&trial).prepared_bytes, 0);
+    ck_assert_uint_eq(calls(WRAP_DESTROY), 3);
+    ck_assert_uint_eq(calls(WRAP_UNMAP), 0);
+    ck_assert_uint_eq(committed(), 4);
+    /* Nothing is ahead any more: no call. */
+    OK(ashlar_range_shrink_to(trial.range, bytes_of(4), QUIET, &result));
+    ck_assert_uint_eq(result.released_bytes, 0);
+    trial_grow(&trial, 9);
+    ck_assert_uint_eq(committed(), 9);
+}
+END_TEST
+
+START_TEST(what_was_created_ahead_goes_with_what_was_used)
+{
+    make(6, 0);
+    OK(ashlar_range_prepare(trial.range, bytes_of(9), ASHLAR_RANGE_CREATED));
+    OK(ashlar_vm_hold(inner, 1));
+    OK(ashlar_range_shrink_to(trial.range, bytes_of(2), &on_1, 1, &result));
+    ck_assert_uint_eq(result.released_bytes, bytes_of(7));
+    ck_assert_uint_eq(calls(WRAP_DESTROY), 0);
+    OK(ashlar_vm_finish(inner, 1));
+    OK(ashlar_source_drain(trial.source, 0));
+    ck_assert_uint_eq(calls(WRAP_DESTROY), 4);
+    ck_assert_uint_eq(committed(), 2);
+}
+END_TEST
+
 START_TEST(keep_bytes_stay_mapped_for_the_next_grow)
 {
     struct ashlar_range_options options = trial_options(&trial, 64, 2, 0);
@@ -523,6 +557,8 @@ static void add_sizes(Suite *suite)
     tcase_add_test(test, what_grows_again_is_fresh);
     tcase_add_test(test, a_shrink_to_nothing_leaves_the_addresses);
     tcase_add_test(test, a_shrink_takes_what_was_mapped_ahead);
+    tcase_add_test(test, a_shrink_takes_what_was_created_ahead);
+    tcase_add_test(test, what_was_created_ahead_goes_with_what_was_used);
     tcase_add_test(test, keep_bytes_stay_mapped_for_the_next_grow);
     tcase_add_test(test, a_shrink_into_a_hole_leaves_none_ahead);
     tcase_add_test(test, bad_sizes_are_refused);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ashlar/source.h>
 #include <ashlar/status.h>
 
 #include "check/elf.h"
@@ -79,6 +80,18 @@ static const struct ashlar_plugin *load_file(const struct subject *subject,
     return given;
 }
 
+static const struct ashlar_plugin *find_built_in(const struct subject *subject,
+                                                 const char *name)
+{
+    const struct ashlar_plugin *given = ashlar_source_built_in(name);
+
+    check_not_tried(subject->report, CHECK_SYMBOL, "built in");
+    check_not_tried(subject->report, CHECK_ALONE, "built in");
+    check_that(subject->report, CHECK_STRUCT, given != NULL, "%s",
+               given == NULL ? ashlar_last_error_message() : "");
+    return given;
+}
+
 /* --- the struct ----------------------------------------------------------- */
 
 static bool check_struct(const struct subject *subject, const char *name)
@@ -123,13 +136,16 @@ static void check_groups(struct subject *subject)
 bool subject_load(struct subject *subject, const char *path, const char *name)
 {
     struct check_report *report = subject->report;
-    const struct ashlar_plugin *given = load_file(subject, path);
+    const bool built_in = path[0] == '\0';
+    const struct ashlar_plugin *given =
+        built_in ? find_built_in(subject, name) : load_file(subject, path);
     size_t required = offsetof(struct ashlar_plugin, block_usable);
     size_t bytes = sizeof(subject->ops);
 
     if (given == NULL)
         return false;
-    elf_check_alone(report, path);
+    if (!built_in)
+        elf_check_alone(report, path);
     if (!check_that(report, CHECK_STRUCT, given->abi == ASHLAR_PLUGIN_ABI,
                     "its ABI is %u, and this program's %u", given->abi,
                     ASHLAR_PLUGIN_ABI) ||
