@@ -105,13 +105,20 @@ static enum ashlar_status add_slab(struct ashlar_pool *pool, uint64_t missing,
                                    uint64_t room, enum slab_kind kind)
 {
     enum ashlar_status status;
-    uint64_t made;
+    struct revival revival;
 
     __atomic_fetch_add(&pool->source_calls, 1, __ATOMIC_RELAXED);
-    status = vacate_revive(pool, missing, room, kind, &made);
-    if (status != ASHLAR_OK || made >= missing)
+    status = vacate_begin(pool, missing, room, kind, &revival);
+    if (status != ASHLAR_OK)
         return status;
-    return make_slab(pool, missing - made, room - made, kind);
+    if (revival.slots < missing)
+        status = make_slab(pool, missing - revival.slots, room - revival.slots,
+                           kind);
+    if (status == ASHLAR_OK)
+        vacate_commit(pool, &revival);
+    else
+        vacate_abort(pool, &revival);
+    return status;
 }
 
 /*

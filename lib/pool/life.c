@@ -28,10 +28,10 @@
 #include "source/je.h"
 #include "type/type.h"
 
-#define RECORDS_KEPT  1024u
+#define RECORDS_KEPT 1024u
 /* Addresses for a pool on a range without max_slots; it grows on behind. */
 #define RESERVE_BYTES ((uint64_t)1 << 30)
-#define KNOWN_FLAGS  (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
+#define KNOWN_FLAGS   (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
 
 static struct lock list_lock = LOCK_INIT;
 static struct ashlar_pool *first;
@@ -264,8 +264,8 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     pool->flags = options->flags;
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
     pool->plan.source = source_hold(options->source);
-    pool->watched = watch_wanted() &&
-                    source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS);
+    pool->watched =
+        watch_wanted() && source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS);
     pool->cache_slots = cache_slots_of(options, stride, pool->watched);
     pool->max_slots =
         options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX : options->max_slots;
@@ -300,9 +300,8 @@ static enum ashlar_status make_home(struct ashlar_pool *pool)
     options.reserve_bytes = pool->max_slots == ASHLAR_POOL_SLOTS_MAX
                                 ? RESERVE_BYTES
                                 : pool->max_slots * stride;
-    options.alignment = is_power_of_two(pool->plan.alignment)
-                            ? pool->plan.alignment
-                            : 0;
+    options.alignment =
+        is_power_of_two(pool->plan.alignment) ? pool->plan.alignment : 0;
     status = ashlar_range_create(source, &options, &pool->plan.range);
     if (status == ASHLAR_OK)
         __atomic_fetch_add(&pool->plan.range->holders, 1, __ATOMIC_RELAXED);
