@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- peers ------------------------------------------------------------------------ */
@@ -162,7 +163,7 @@ static unsigned count_files(void)
     return count;
 }
 
-static void judge_import(const char *options)
+START_TEST(an_imported_range_is_the_same_memory_and_no_more_addresses)
 {
     struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
     struct ashlar_source *source;
@@ -170,10 +171,11 @@ static void judge_import(const char *options)
     volatile uint64_t *word;
     size_t i;
 
+    start_export("devices=1", NULL);
     ck_assert_uint_eq(sent.fd_count, 3);
     for (i = 0; i < sent.fd_count; i++)
         ck_assert((fcntl(sent.fds[i], F_GETFD) & FD_CLOEXEC) != 0);
-    OK(rig_open_source(options, &source));
+    OK(rig_open_source(NULL, &source));
     OK(import(source, &range));
     OK(ashlar_range_query(range, &info));
     /* Exactly what is needed: addresses are not without end. */
@@ -184,20 +186,31 @@ static void judge_import(const char *options)
     ck_assert_uint_eq(*rig_word(5), 99);
     OK(ashlar_range_destroy(range, QUIET));
     OK(ashlar_source_close(source));
-}
-
-START_TEST(an_imported_range_is_the_same_memory_and_no_more_addresses)
-{
-    start_export("devices=1", NULL);
-    judge_import(NULL);
     end_export();
 }
 END_TEST
 
-START_TEST(fabric_handles_travel_as_descriptors_too)
+/* The simulated driver makes such handles, and takes none back. */
+START_TEST(a_fabric_handle_travels_in_a_small_file)
 {
+    struct ashlar_source *source;
+    struct ashlar_range *range = NULL;
+    struct stat facts;
+    size_t i;
+
     start_export("devices=1,fabric=yes", "handle=fabric");
-    judge_import("handle=fabric");
+    for (i = 0; i < sent.fd_count; i++) {
+        ck_assert_int_eq(fstat(sent.fds[i], &facts), 0);
+        ck_assert_int_eq(facts.st_size, sizeof(CUmemFabricHandle));
+        ck_assert((fcntl(sent.fds[i], F_GETFD) & FD_CLOEXEC) != 0);
+    }
+    OK(rig_open_source("handle=fabric", &source));
+    REFUSED(ASHLAR_ERR_DRIVER, "cuMemImportFromShareableHandle()",
+            import(source, &range));
+    ck_assert_int_eq(ftruncate(sent.fds[0], 7), 0);
+    REFUSED(ASHLAR_ERR_INVALID, "holds no fabric handle",
+            import(source, &range));
+    OK(ashlar_source_close(source));
     end_export();
 }
 END_TEST
@@ -348,7 +361,7 @@ static Suite *cuda_share_suite(void)
     test = tcase_create("processes");
     tcase_add_test(test,
                    an_imported_range_is_the_same_memory_and_no_more_addresses);
-    tcase_add_test(test, fabric_handles_travel_as_descriptors_too);
+    tcase_add_test(test, a_fabric_handle_travels_in_a_small_file);
     tcase_add_test(test,
                    a_description_says_what_it_is_of_and_fits_nothing_else);
     tcase_add_test(
