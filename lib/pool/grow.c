@@ -8,6 +8,7 @@
 #include "pool/direct.h"
 #include "pool/pending.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/vacate.h"
 #include "pool/watch.h"
 
@@ -121,7 +122,8 @@ static uint64_t singles_from_runs(struct ashlar_pool *pool, uint64_t missing)
     struct slab *slab;
     uint32_t i;
 
-    if (pool->runs.slots == pool->runs.live_slots)
+    spare_call_in(pool);
+    if (pool->runs.slots == pool->runs.out_slots)
         return 0;
     if (pool->runs.loose)
         (void)runs_join(pool);
@@ -130,7 +132,7 @@ static uint64_t singles_from_runs(struct ashlar_pool *pool, uint64_t missing)
         if (slab->kind != SLAB_RUNS || !runs_slab_is_free(pool, slab))
             continue;
         runs_remove_slab(pool, slab);
-        __atomic_store_n(&slab->kind, SLAB_SINGLES, __ATOMIC_RELAXED);
+        slab_set_kind(slab, SLAB_SINGLES);
         slab_set_all_free(slab, true);
         pool->singles += slab->count;
         pool->store.free += slab->count;
@@ -170,7 +172,7 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
         pool->singles -= slab->count;
         pool->store.free -= slab->count;
         slab_set_all_free(slab, false);
-        __atomic_store_n(&slab->kind, SLAB_RUNS, __ATOMIC_RELAXED);
+        slab_set_kind(slab, SLAB_RUNS);
         runs_add_slab(pool, slab);
         return ASHLAR_OK;
     }
@@ -280,7 +282,7 @@ static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
 {
     uint64_t room = pool->max_slots - pool_capacity(pool);
     uint64_t left =
-        room + pool->store.free + pool->runs.slots - pool->runs.live_slots;
+        room + pool->store.free + pool->runs.slots - pool->runs.out_slots;
 
     if (left < missing)
         return error_set(ASHLAR_ERR_LIMIT,
@@ -310,7 +312,7 @@ static uint64_t runs_at_hand(struct ashlar_pool *pool, uint32_t length)
  */
 static void join_if_worth(struct ashlar_pool *pool, bool must)
 {
-    uint64_t free_slots = pool->runs.slots - pool->runs.live_slots;
+    uint64_t free_slots = pool->runs.slots - pool->runs.out_slots;
 
     if (pool->runs.loose && (must || free_slots >= pool->runs.slots / 4))
         (void)runs_join(pool);
@@ -331,6 +333,10 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
     do {
         pool_lock(pool);
         have = runs_at_hand(pool, length);
+        if (have < count) {
+            spare_call_in(pool);
+            have = runs_at_hand(pool, length);
+        }
         if (have < count) {
             join_if_worth(pool, (count - have) * length > room);
             have = runs_at_hand(pool, length);
@@ -365,9 +371,11 @@ static void stock(struct ashlar_pool *pool, uint32_t length, uint64_t count)
 {
     struct run_bin *bin = runs_bin(pool, length);
 
+    /* Spare ones are among those that are promised. */
+    spare_call_in(pool);
     while (bin->free < count && runs_stock(pool, bin))
         continue;
-    bin->keep = (uint32_t)max_u64(bin->keep, bin->live + count);
+    bin->keep = (uint32_t)max_u64(bin->keep, bin->out + count);
 }
 
 enum ashlar_status grow_run_stock(struct ashlar_pool *pool, uint32_t length,

@@ -4,9 +4,11 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
 #include "pool/runs.h"
+#include "pool/spare.h"
 #include "pool/watch.h"
 
 static void *refuse_length(struct ashlar_pool *pool, size_t n)
@@ -37,17 +39,14 @@ static enum ashlar_status take(struct ashlar_pool *pool, uint32_t n,
     return ASHLAR_OK;
 }
 
-void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
+/* Get a run from the lists, which grow as they must. */
+static void *get_listed(struct ashlar_pool *pool, size_t n)
 {
-    enum ashlar_status status = pool_check(pool, "ashlar_pool_get_run()");
-    struct slab *slab = NULL;
+    enum ashlar_status status;
+    struct slab *slab;
     uint32_t index;
     void *run;
 
-    if (status != ASHLAR_OK)
-        return NULL;
-    if (n == 0 || n > pool->max_slots)
-        return refuse_length(pool, n);
     for (;;) {
         status = take(pool, (uint32_t)n, &slab, &index);
         if (status != ASHLAR_OK || slab != NULL)
@@ -65,6 +64,33 @@ void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
     return run;
 }
 
+/* The calling thread's spares, if it has some; that says the pool is alive. */
+static inline struct spares *find_spares(struct ashlar_pool *pool)
+{
+    if (ASHLAR_UNLIKELY(pool == NULL))
+        return NULL;
+    return thread_local_get(spare_key(pool));
+}
+
+void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
+{
+    struct spares *spares = find_spares(pool);
+    void *run = NULL;
+
+    if (ASHLAR_LIKELY(spares != NULL))
+        run = spare_get(spares, n);
+    if (ASHLAR_LIKELY(run != NULL))
+        return run;
+    if (pool_check(pool, "ashlar_pool_get_run()") != ASHLAR_OK)
+        return NULL;
+    if (n == 0 || n > pool->max_slots)
+        return refuse_length(pool, n);
+    /* Now rather than at the put, which then needs no memory. */
+    if (spares == NULL)
+        (void)spare_self(pool);
+    return get_listed(pool, n);
+}
+
 /* With the lock held: the start of the run that slot `index` lies in. */
 static uint32_t run_start(const struct slab *slab, uint32_t index)
 {
@@ -75,7 +101,10 @@ static uint32_t run_start(const struct slab *slab, uint32_t index)
     return i;
 }
 
-/* With the lock held: why a put of a run is refused. */
+/*
+ * With the lock held: why a put of a run is refused. One with which nothing is
+ * wrong now was not live when it was put.
+ */
 static enum ashlar_status refuse_run(struct ashlar_pool *pool, void *run,
                                      size_t n, struct slab *slab)
 {
@@ -84,7 +113,8 @@ static enum ashlar_status refuse_run(struct ashlar_pool *pool, void *run,
     uint32_t start = run_start(slab, (uint32_t)(offset / stride));
     const struct run_tag *tag = &slab->tags[start];
 
-    if (tag->live == 0)
+    if (run_state_of(tag) != RUN_LIVE ||
+        (offset == start * stride && tag->length == n))
         return error_set(ASHLAR_ERR_NOT_LIVE,
                          "run is %p, where pool \"%s\" has no live run: it was "
                          "put already, or never handed out",
@@ -119,30 +149,82 @@ static enum ashlar_status refuse_stranger(struct ashlar_pool *pool, void *run,
                      run, pool->name);
 }
 
+static enum ashlar_status refuse_put(struct ashlar_pool *pool, void *run,
+                                     size_t n)
+{
+    struct slab *slab = slab_map_find(pool_map(pool), (uintptr_t)run);
+    enum ashlar_status status;
+
+    pool_lock(pool);
+    if (slab == NULL || slab->kind != SLAB_RUNS)
+        status = refuse_stranger(pool, run, slab);
+    else
+        status = refuse_run(pool, run, n, slab);
+    pool_unlock(pool);
+    return pool_refuse(pool, status);
+}
+
+/*
+ * Where a run starts, and in which slab; that of the last one is tried first.
+ * UINT64_MAX: no slot of a slab of runs starts there.
+ */
+static inline uint64_t find_run(struct ashlar_pool *pool, const void *run,
+                                struct slab **slab_inout)
+{
+    const struct geometry *geometry = &pool->plan.geometry;
+    struct slab *slab = *slab_inout;
+    uint64_t index = UINT64_MAX;
+
+    if (ASHLAR_LIKELY(slab != NULL))
+        index = geometry_index(geometry, (uintptr_t)run - (uintptr_t)slab->base);
+    if (ASHLAR_UNLIKELY(slab == NULL || index >= slab->count)) {
+        slab = slab_map_find(pool_map(pool), (uintptr_t)run);
+        if (slab == NULL)
+            return UINT64_MAX;
+        index = geometry_index(geometry, (uintptr_t)run - (uintptr_t)slab->base);
+        *slab_inout = slab;
+    }
+    return slab_kind_of(slab) == SLAB_RUNS && index < slab->count ? index
+                                                                  : UINT64_MAX;
+}
+
+static void give_to_list(struct ashlar_pool *pool, struct slab *slab,
+                         uint64_t index)
+{
+    pool_lock(pool);
+    runs_give(pool, slab, (uint32_t)index);
+    pool_unlock(pool);
+}
+
 enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool, void *run,
                                        size_t n)
 {
-    enum ashlar_status status = pool_check(pool, "ashlar_pool_put_run()");
-    struct slab *slab;
+    struct spares *spares = find_spares(pool);
+    struct slab *slab = NULL;
+    struct run_tag *tag;
+    enum ashlar_status status;
     uint64_t index;
 
-    if (status != ASHLAR_OK)
-        return status;
-    slab = slab_map_find(pool_map(pool), (uintptr_t)run);
-    if (slab == NULL || slab_kind_of(slab) != SLAB_RUNS)
-        return pool_refuse(pool, refuse_stranger(pool, run, slab));
-    index = geometry_index(&pool->plan.geometry,
-                           (uintptr_t)run - (uintptr_t)slab->base);
-    pool_lock(pool);
-    if (slab->kind != SLAB_RUNS)
-        status = refuse_stranger(pool, run, slab);
-    else if (index >= slab->count || slab->tags[index].length != n ||
-             slab->tags[index].live == 0)
-        status = refuse_run(pool, run, n, slab);
-    if (status == ASHLAR_OK) {
-        watch_put_run(pool, run, n);
-        runs_give(pool, slab, (uint32_t)index);
+    if (ASHLAR_UNLIKELY(spares == NULL)) {
+        status = pool_check(pool, "ashlar_pool_put_run()");
+        if (status != ASHLAR_OK)
+            return status;
+        spares = spare_self(pool);
     }
-    pool_unlock(pool);
-    return status == ASHLAR_OK ? ASHLAR_OK : pool_refuse(pool, status);
+    if (ASHLAR_LIKELY(spares != NULL))
+        slab = spares->slab;
+    index = find_run(pool, run, &slab);
+    if (ASHLAR_UNLIKELY(index == UINT64_MAX))
+        return refuse_put(pool, run, n);
+    tag = &slab->tags[index];
+    if (ASHLAR_UNLIKELY(run_length(tag) != n || !run_claim(tag)))
+        return refuse_put(pool, run, n);
+    watch_put_run(pool, run, n);
+    if (ASHLAR_UNLIKELY(spares == NULL)) {
+        give_to_list(pool, slab, index);
+        return ASHLAR_OK;
+    }
+    spares->slab = slab;
+    spare_put(spares, tag, run);
+    return ASHLAR_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 
 #define FIRST_BINS 8u
 
@@ -35,16 +36,16 @@ static void rest_push(struct ashlar_pool *pool, struct slab *slab,
 {
     uint64_t *head = &pool->runs.rest[class_of(length)];
 
-    slab->tags[index].length = length;
-    slab->tags[index].live = 0;
+    run_set_length(&slab->tags[index], length);
+    run_set_state(&slab->tags[index], RUN_FREE);
     slab->tags[index].next = *head;
     *head = place_of(slab, index);
 }
 
 static void bin_push(struct run_bin *bin, struct slab *slab, uint32_t index)
 {
-    slab->tags[index].length = bin->length;
-    slab->tags[index].live = 0;
+    run_set_length(&slab->tags[index], bin->length);
+    run_set_state(&slab->tags[index], RUN_FREE);
     slab->tags[index].next = bin->head;
     bin->head = place_of(slab, index);
     bin->free++;
@@ -144,7 +145,7 @@ static uint64_t rest_cut(struct ashlar_pool *pool, uint32_t length)
     slab = place_slab(pool, place);
     index = (uint32_t)place;
     whole = slab->tags[index].length;
-    slab->tags[index].length = length;
+    run_set_length(&slab->tags[index], length);
     if (whole > length)
         rest_push(pool, slab, index + length, whole - length);
     return place;
@@ -169,10 +170,10 @@ struct slab *runs_take(struct ashlar_pool *pool, struct run_bin *bin,
         bin->head = tag->next;
         bin->free--;
     }
-    tag->live = 1;
-    bin->live++;
-    pool->runs.live_runs++;
-    pool->runs.live_slots += bin->length;
+    run_set_state(tag, RUN_LIVE);
+    bin->out++;
+    pool->runs.out_runs++;
+    pool->runs.out_slots += bin->length;
     pool_note_peak(pool);
     *index_out = (uint32_t)place;
     return slab;
@@ -182,9 +183,9 @@ void runs_give(struct ashlar_pool *pool, struct slab *slab, uint32_t index)
 {
     struct run_bin *bin = runs_bin(pool, slab->tags[index].length);
 
-    bin->live--;
-    pool->runs.live_runs--;
-    pool->runs.live_slots -= bin->length;
+    bin->out--;
+    pool->runs.out_runs--;
+    pool->runs.out_slots -= bin->length;
     pool->runs.loose = true;
     bin_push(bin, slab, index);
 }
@@ -218,7 +219,7 @@ static bool bin_keeps(struct runs *runs, uint32_t length)
     uint32_t position = bin_position(runs, length);
 
     return bin_is(runs, position, length) &&
-           runs->bins[position].live + runs->bins[position].free <
+           runs->bins[position].out + runs->bins[position].free <
                runs->bins[position].keep;
 }
 
@@ -229,23 +230,25 @@ static uint32_t slab_join(struct ashlar_pool *pool, struct slab *slab)
     uint32_t longest = 0;
     uint32_t begin = 0; /* of the stretch that is being joined */
     uint32_t length = 0;
+    bool is_free;
     uint32_t i;
     uint32_t next;
 
     for (i = 0; i < slab->count; i = next) {
         next = i + tags[i].length;
-        if (tags[i].live == 0 && !bin_keeps(&pool->runs, tags[i].length)) {
+        is_free = run_state_of(&tags[i]) == RUN_FREE;
+        if (is_free && !bin_keeps(&pool->runs, tags[i].length)) {
             if (length == 0)
                 begin = i;
             length += tags[i].length;
-            tags[i].length = 0;
+            run_set_length(&tags[i], 0);
             continue;
         }
         if (length != 0)
             rest_push(pool, slab, begin, length);
         longest = length > longest ? length : longest;
         length = 0;
-        if (tags[i].live == 0)
+        if (is_free)
             bin_push(runs_bin(pool, tags[i].length), slab, i);
     }
     if (length != 0)
@@ -260,6 +263,7 @@ uint32_t runs_join(struct ashlar_pool *pool)
     uint32_t slab_longest;
     uint32_t i;
 
+    spare_call_in(pool);
     for (i = 0; i < runs->bin_count; i++) {
         runs->bins[i].head = 0;
         runs->bins[i].free = 0;
@@ -290,7 +294,7 @@ void runs_remove_slab(struct ashlar_pool *pool, struct slab *slab)
     while (*link != place)
         link = &place_tag(pool, *link)->next;
     *link = slab->tags[0].next;
-    slab->tags[0].length = 0;
+    run_set_length(&slab->tags[0], 0);
     pool->runs.slots -= slab->count;
 }
 
@@ -299,7 +303,7 @@ bool runs_slab_is_free(const struct ashlar_pool *pool, const struct slab *slab)
     uint64_t place = place_of(slab, 0);
     uint64_t at;
 
-    if (slab->tags[0].live != 0 || slab->tags[0].length != slab->count)
+    if (run_state_of(&slab->tags[0]) != RUN_FREE || slab->tags[0].length != slab->count)
         return false;
     at = pool->runs.rest[class_of(slab->count)];
     while (at != 0 && at != place)

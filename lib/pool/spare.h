@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * Spare runs: what a thread has put, and gets again without a lock.
+ *
+ *     spares of one thread ─> sets[hash of length] ─> tags[4]    a ring, whose
+ *                                                     newest ^   oldest makes way
+ *
+ *     caller (RUN_LIVE) <── get, put ──> spare (RUN_SPARE, in one set)
+ *                ^                         │
+ *                └── runs_take ── bin <────┘ makes way, is called in
+ *
+ * To all others a spare run is as good as a free one. Whoever holds the pool's
+ * lock may call the spare runs of all threads in, and does before the pool
+ * grows, joins runs, promises, trims or is destroyed. So they stand in nobody's
+ * way, and a promise of runs counts them as free.
+ *
+ * Invariants:
+ *   - an entry is filled by the thread it belongs to alone, and emptied by it
+ *     or, under the pool's lock, by anybody. Each takes what is there in one
+ *     atomic step: who has taken a run has it alone;
+ *   - a run whose state is RUN_SPARE stands in one entry, but for moments
+ *     inside a put, a get or a call in;
+ *   - lengths[i] is that of the run which tags[i] was given last.
+ *
+ * The pool's lock guards the list of the threads' spares; pool->spares is its
+ * head.
+ */
+#ifndef ASHLAR_POOL_SPARE_H
+#define ASHLAR_POOL_SPARE_H
+
+#include <stdint.h>
+
+#include "pool/pool.h"
+
+struct thread;
+
+#define SPARE_SETS 64u /* a power of two */
+#define SPARE_WAYS 4u  /* a power of two */
+
+struct spare_set {
+    struct run_tag *tags[SPARE_WAYS]; /* atomic; NULL: no run */
+    uint32_t lengths[SPARE_WAYS];
+    uint32_t newest;
+} __attribute__((aligned(64)));
+
+struct spares {
+    struct spare_set sets[SPARE_SETS];
+    struct slab *slab; /* that of the run put last; NULL before */
+    struct ashlar_pool *pool;
+    struct thread *owner;
+    struct spares *next;
+    struct spares *previous;
+};
+
+/** The key of a thread's spares of a pool: see thread.h. */
+static inline uint32_t spare_key(const struct ashlar_pool *pool)
+{
+    return pool->key + 1;
+}
+
+/**
+ * The calling thread's spares, made if it has none. NULL when it is to go
+ * without: a pool without caches, no memory, a thread that is ending.
+ */
+struct spares *spare_self(struct ashlar_pool *pool);
+
+/** Get a run of n slots again; NULL when none is spare. */
+void *spare_get(struct spares *spares, size_t n);
+
+/** Keep a run that was claimed. May take the pool's lock. */
+void spare_put(struct spares *spares, struct run_tag *tag, void *run);
+
+/** All spare runs become free ones; the pool's lock is held. */
+void spare_call_in(struct ashlar_pool *pool);
+
+/** How many runs are spare, and their slots; the pool's lock is held. */
+void spare_count(const struct ashlar_pool *pool, uint64_t *runs_out,
+                 uint64_t *slots_out);
+
+/** What a thread keeps becomes free, and its record goes. The life lock. */
+void spare_end(struct spares *spares);
+
+/** The pool goes, and with it the spares of all threads. Both locks. */
+void spare_end_all(struct ashlar_pool *pool);
+
+/**
+ * In a child of fork(2), with the lock held: all that is spare is free, and the
+ * spares of dead threads end.
+ */
+void spare_recover(struct ashlar_pool *pool);
+
+#endif
