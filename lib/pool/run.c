@@ -40,13 +40,20 @@ static enum ashlar_status take(struct ashlar_pool *pool, uint32_t n,
 }
 
 /* Get a run from the lists, which grow as they must. */
-static void *get_listed(struct ashlar_pool *pool, size_t n)
+static __attribute__((noinline)) void *get_listed(struct ashlar_pool *pool,
+                                                  size_t n)
 {
-    enum ashlar_status status;
-    struct slab *slab;
+    enum ashlar_status status = pool_check(pool, "ashlar_pool_get_run()");
+    struct slab *slab = NULL;
     uint32_t index;
     void *run;
 
+    if (status != ASHLAR_OK)
+        return NULL;
+    if (n == 0 || n > pool->max_slots)
+        return refuse_length(pool, n);
+    /* Now rather than at the put, which then needs no memory. */
+    (void)spare_self(pool);
     for (;;) {
         status = take(pool, (uint32_t)n, &slab, &index);
         if (status != ASHLAR_OK || slab != NULL)
@@ -65,30 +72,21 @@ static void *get_listed(struct ashlar_pool *pool, size_t n)
 }
 
 /* The calling thread's spares, if it has some; that says the pool is alive. */
-static inline struct spares *find_spares(struct ashlar_pool *pool)
+static inline struct spares *find_spares(const struct ashlar_pool *pool)
 {
-    if (ASHLAR_UNLIKELY(pool == NULL))
-        return NULL;
-    return thread_local_get(spare_key(pool));
+    return ASHLAR_LIKELY(pool != NULL) ? thread_local_get(spare_key(pool))
+                                       : NULL;
 }
 
 void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
 {
     struct spares *spares = find_spares(pool);
-    void *run = NULL;
+    void *run;
 
-    if (ASHLAR_LIKELY(spares != NULL))
-        run = spare_get(spares, n);
-    if (ASHLAR_LIKELY(run != NULL))
-        return run;
-    if (pool_check(pool, "ashlar_pool_get_run()") != ASHLAR_OK)
-        return NULL;
-    if (n == 0 || n > pool->max_slots)
-        return refuse_length(pool, n);
-    /* Now rather than at the put, which then needs no memory. */
-    if (spares == NULL)
-        (void)spare_self(pool);
-    return get_listed(pool, n);
+    if (ASHLAR_UNLIKELY(spares == NULL))
+        return get_listed(pool, n);
+    run = spare_get(spares, n);
+    return ASHLAR_LIKELY(run != NULL) ? run : get_listed(pool, n);
 }
 
 /* With the lock held: the start of the run that slot `index` lies in. */
@@ -149,8 +147,8 @@ static enum ashlar_status refuse_stranger(struct ashlar_pool *pool, void *run,
                      run, pool->name);
 }
 
-static enum ashlar_status refuse_put(struct ashlar_pool *pool, void *run,
-                                     size_t n)
+static __attribute__((noinline)) enum ashlar_status
+refuse_put(struct ashlar_pool *pool, void *run, size_t n)
 {
     struct slab *slab = slab_map_find(pool_map(pool), (uintptr_t)run);
     enum ashlar_status status;
@@ -165,66 +163,62 @@ static enum ashlar_status refuse_put(struct ashlar_pool *pool, void *run,
 }
 
 /*
- * Where a run starts, and in which slab; that of the last one is tried first.
- * UINT64_MAX: no slot of a slab of runs starts there.
+ * Take a run from its caller; NULL when it is no live run of the slab that is
+ * as long as the caller says.
  */
-static inline uint64_t find_run(struct ashlar_pool *pool, const void *run,
-                                struct slab **slab_inout)
+static inline struct run_tag *claim(const struct ashlar_pool *pool,
+                                    struct slab *slab, const void *run,
+                                    size_t n)
 {
-    const struct geometry *geometry = &pool->plan.geometry;
-    struct slab *slab = *slab_inout;
-    uint64_t index = UINT64_MAX;
+    uint64_t index = geometry_index(&pool->plan.geometry,
+                                    (uintptr_t)run - (uintptr_t)slab->base);
+    struct run_tag *tag;
 
-    if (ASHLAR_LIKELY(slab != NULL))
-        index = geometry_index(geometry, (uintptr_t)run - (uintptr_t)slab->base);
-    if (ASHLAR_UNLIKELY(slab == NULL || index >= slab->count)) {
-        slab = slab_map_find(pool_map(pool), (uintptr_t)run);
-        if (slab == NULL)
-            return UINT64_MAX;
-        index = geometry_index(geometry, (uintptr_t)run - (uintptr_t)slab->base);
-        *slab_inout = slab;
-    }
-    return slab_kind_of(slab) == SLAB_RUNS && index < slab->count ? index
-                                                                  : UINT64_MAX;
+    if (index >= slab->count || slab_kind_of(slab) != SLAB_RUNS)
+        return NULL;
+    tag = &slab->tags[index];
+    return run_length(tag) == n && run_claim(tag) ? tag : NULL;
 }
 
-static void give_to_list(struct ashlar_pool *pool, struct slab *slab,
-                         uint64_t index)
+/* Put a run that does not lie where the last one did, or the first one. */
+static __attribute__((noinline)) enum ashlar_status
+put_anywhere(struct ashlar_pool *pool, void *run, size_t n)
 {
+    enum ashlar_status status = pool_check(pool, "ashlar_pool_put_run()");
+    struct spares *spares;
+    struct run_tag *tag;
+    struct slab *slab;
+
+    if (status != ASHLAR_OK)
+        return status;
+    slab = slab_map_find(pool_map(pool), (uintptr_t)run);
+    tag = slab == NULL ? NULL : claim(pool, slab, run, n);
+    if (tag == NULL)
+        return refuse_put(pool, run, n);
+    watch_put_run(pool, run, n);
+    spares = spare_self(pool);
+    if (spares != NULL) {
+        spares->slab = slab;
+        spare_put(spares, tag, run, n);
+        return ASHLAR_OK;
+    }
     pool_lock(pool);
-    runs_give(pool, slab, (uint32_t)index);
+    runs_give(pool, slab, (uint32_t)(tag - slab->tags));
     pool_unlock(pool);
+    return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool, void *run,
                                        size_t n)
 {
     struct spares *spares = find_spares(pool);
-    struct slab *slab = NULL;
     struct run_tag *tag;
-    enum ashlar_status status;
-    uint64_t index;
 
-    if (ASHLAR_UNLIKELY(spares == NULL)) {
-        status = pool_check(pool, "ashlar_pool_put_run()");
-        if (status != ASHLAR_OK)
-            return status;
-        spares = spare_self(pool);
-    }
-    if (ASHLAR_LIKELY(spares != NULL))
-        slab = spares->slab;
-    index = find_run(pool, run, &slab);
-    if (ASHLAR_UNLIKELY(index == UINT64_MAX))
-        return refuse_put(pool, run, n);
-    tag = &slab->tags[index];
-    if (ASHLAR_UNLIKELY(run_length(tag) != n || !run_claim(tag)))
-        return refuse_put(pool, run, n);
-    watch_put_run(pool, run, n);
-    if (ASHLAR_UNLIKELY(spares == NULL)) {
-        give_to_list(pool, slab, index);
-        return ASHLAR_OK;
-    }
-    spares->slab = slab;
-    spare_put(spares, tag, run);
+    if (ASHLAR_UNLIKELY(spares == NULL || spares->slab == NULL))
+        return put_anywhere(pool, run, n);
+    tag = claim(pool, spares->slab, run, n);
+    if (ASHLAR_UNLIKELY(tag == NULL))
+        return put_anywhere(pool, run, n);
+    spare_put(spares, tag, run, n);
     return ASHLAR_OK;
 }

@@ -9,43 +9,6 @@
 #include "base/memory.h"
 #include "base/thread.h"
 
-/* Neighbouring lengths, and powers of two, lie in sets of their own. */
-static struct spare_set *set_of(struct spares *spares, uint32_t length)
-{
-    return &spares->sets[length * UINT32_C(0x9e3779b1) / (1u << 26)];
-}
-
-_Static_assert(SPARE_SETS == 1u << 6, "set_of() leaves six bits");
-
-/* The run of an entry, which is empty from now on; NULL: it was. */
-static struct run_tag *take_out(struct run_tag **entry)
-{
-    if (__atomic_load_n(entry, __ATOMIC_RELAXED) == NULL)
-        return NULL;
-    return __atomic_exchange_n(entry, NULL, __ATOMIC_ACQUIRE);
-}
-
-void *spare_get(struct spares *spares, size_t n)
-{
-    struct spare_set *set = set_of(spares, (uint32_t)n);
-    uint32_t way = set->newest;
-    struct run_tag *tag;
-    uint32_t i;
-
-    for (i = 0; i < SPARE_WAYS; i++, way = (way - 1) % SPARE_WAYS) {
-        if (set->lengths[way] != n)
-            continue;
-        tag = take_out(&set->tags[way]);
-        if (tag == NULL)
-            continue;
-        /* Its place is the next to be filled. */
-        set->newest = (way - 1) % SPARE_WAYS;
-        run_set_state(tag, RUN_LIVE);
-        return tag->run;
-    }
-    return NULL;
-}
-
 /* With the lock held. */
 static void give(struct ashlar_pool *pool, const struct run_tag *tag)
 {
@@ -54,21 +17,10 @@ static void give(struct ashlar_pool *pool, const struct run_tag *tag)
     runs_give(pool, slab, (uint32_t)(tag - slab->tags));
 }
 
-void spare_put(struct spares *spares, struct run_tag *tag, void *run)
+void spare_give(struct ashlar_pool *pool, const struct run_tag *tag)
 {
-    struct ashlar_pool *pool = spares->pool;
-    struct spare_set *set = set_of(spares, tag->length);
-    uint32_t way = (set->newest + 1) % SPARE_WAYS;
-    struct run_tag *oldest = take_out(&set->tags[way]);
-
-    tag->run = run;
-    set->lengths[way] = tag->length;
-    set->newest = way;
-    __atomic_store_n(&set->tags[way], tag, __ATOMIC_RELEASE);
-    if (oldest == NULL)
-        return;
     pool_lock(pool);
-    give(pool, oldest);
+    give(pool, tag);
     pool_unlock(pool);
 }
 
@@ -80,7 +32,8 @@ static void call_in(struct spares *spares)
     uint32_t i;
 
     for (i = 0; i < SPARE_SETS * SPARE_WAYS; i++) {
-        tag = take_out(&spares->sets[i / SPARE_WAYS].tags[i % SPARE_WAYS]);
+        tag =
+            spare_take_out(&spares->sets[i / SPARE_WAYS].tags[i % SPARE_WAYS]);
         if (tag != NULL)
             give(spares->pool, tag);
     }

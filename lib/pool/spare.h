@@ -66,11 +66,8 @@ static inline uint32_t spare_key(const struct ashlar_pool *pool)
  */
 struct spares *spare_self(struct ashlar_pool *pool);
 
-/** Get a run of n slots again; NULL when none is spare. */
-void *spare_get(struct spares *spares, size_t n);
-
-/** Keep a run that was claimed. May take the pool's lock. */
-void spare_put(struct spares *spares, struct run_tag *tag, void *run);
+/** Give a run that made way to its bin. Takes the pool's lock. */
+void spare_give(struct ashlar_pool *pool, const struct run_tag *tag);
 
 /** All spare runs become free ones; the pool's lock is held. */
 void spare_call_in(struct ashlar_pool *pool);
@@ -90,5 +87,59 @@ void spare_end_all(struct ashlar_pool *pool);
  * spares of dead threads end.
  */
 void spare_recover(struct ashlar_pool *pool);
+
+/* Neighbouring lengths, and powers of two, have sets of their own. */
+static inline struct spare_set *spare_set_of(struct spares *spares, size_t n)
+{
+    uint32_t hash = (uint32_t)n * UINT32_C(0x9e3779b1);
+
+    return &spares->sets[hash / (UINT32_MAX / SPARE_SETS + 1)];
+}
+
+/* The run of an entry, which is empty from now on; NULL: it was. */
+static inline struct run_tag *spare_take_out(struct run_tag **entry)
+{
+    if (__atomic_load_n(entry, __ATOMIC_RELAXED) == NULL)
+        return NULL;
+    return __atomic_exchange_n(entry, NULL, __ATOMIC_ACQUIRE);
+}
+
+/** Get a run of n slots again; NULL when none is spare. */
+static inline void *spare_get(struct spares *spares, size_t n)
+{
+    struct spare_set *set = spare_set_of(spares, n);
+    uint32_t way = set->newest;
+    struct run_tag *tag;
+    uint32_t i;
+
+    for (i = 0; i < SPARE_WAYS; i++, way = (way - 1) % SPARE_WAYS) {
+        if (set->lengths[way] != n)
+            continue;
+        tag = spare_take_out(&set->tags[way]);
+        if (tag == NULL)
+            continue;
+        /* Its place is the next to be filled. */
+        set->newest = (way - 1) % SPARE_WAYS;
+        run_set_state(tag, RUN_LIVE);
+        return tag->run;
+    }
+    return NULL;
+}
+
+/** Keep a run that was claimed. May take the pool's lock. */
+static inline void spare_put(struct spares *spares, struct run_tag *tag,
+                             void *run, size_t n)
+{
+    struct spare_set *set = spare_set_of(spares, n);
+    uint32_t way = (set->newest + 1) % SPARE_WAYS;
+    struct run_tag *oldest = spare_take_out(&set->tags[way]);
+
+    tag->run = run;
+    set->lengths[way] = (uint32_t)n;
+    set->newest = way;
+    __atomic_store_n(&set->tags[way], tag, __ATOMIC_RELEASE);
+    if (ASHLAR_UNLIKELY(oldest != NULL))
+        spare_give(spares->pool, oldest);
+}
 
 #endif
