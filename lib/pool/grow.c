@@ -15,6 +15,9 @@
 #define SLAB_BYTES_MIN ((uint64_t)64 << 10)
 #define SLAB_BYTES_MAX ((uint64_t)64 << 20)
 
+/* How often spare runs are called in when others put runs all the while. */
+#define CALL_IN_TRIES 100
+
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -307,6 +310,26 @@ static uint64_t runs_at_hand(struct ashlar_pool *pool, uint32_t length)
 }
 
 /*
+ * With both locks held: call spare runs in until there are so many of a length,
+ * or nobody has put one meanwhile; returns how many there are. Threads that are
+ * quicker than this all the time have theirs.
+ */
+static uint64_t call_in_for(struct ashlar_pool *pool, uint32_t length,
+                            uint64_t count)
+{
+    unsigned tries = CALL_IN_TRIES;
+    uint64_t have;
+    uint32_t puts;
+
+    do {
+        puts = spare_puts(pool, length);
+        spare_call_in(pool);
+        have = runs_at_hand(pool, length);
+    } while (have < count && spare_puts(pool, length) != puts && --tries != 0);
+    return have;
+}
+
+/*
  * With both locks held: join free neighbours if that may help. It walks all
  * runs, so rather grow than do it for little.
  */
@@ -333,10 +356,8 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
     do {
         pool_lock(pool);
         have = runs_at_hand(pool, length);
-        if (have < count) {
-            spare_call_in(pool);
-            have = runs_at_hand(pool, length);
-        }
+        if (have < count)
+            have = call_in_for(pool, length, count);
         if (have < count) {
             join_if_worth(pool, (count - have) * length > room);
             have = runs_at_hand(pool, length);

@@ -47,6 +47,17 @@ void spare_call_in(struct ashlar_pool *pool)
         call_in(spares);
 }
 
+uint32_t spare_puts(struct ashlar_pool *pool, uint32_t length)
+{
+    struct spares *spares;
+    uint32_t puts = 0;
+
+    for (spares = pool->spares; spares != NULL; spares = spares->next)
+        puts += __atomic_load_n(&spare_set_of(spares, length)->puts,
+                                __ATOMIC_ACQUIRE);
+    return puts;
+}
+
 void spare_count(const struct ashlar_pool *pool, uint64_t *runs_out,
                  uint64_t *slots_out)
 {

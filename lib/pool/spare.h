@@ -43,6 +43,7 @@ struct spare_set {
     struct run_tag *tags[SPARE_WAYS]; /* atomic; NULL: no run */
     uint32_t lengths[SPARE_WAYS];
     uint32_t newest;
+    uint32_t puts; /* how many there were; atomic */
 } __attribute__((aligned(64)));
 
 struct spares {
@@ -71,6 +72,13 @@ void spare_give(struct ashlar_pool *pool, const struct run_tag *tag);
 
 /** All spare runs become free ones; the pool's lock is held. */
 void spare_call_in(struct ashlar_pool *pool);
+
+/**
+ * How many runs of a length, and of those that share its sets, became spare so
+ * far. While this stands, what was called in is all there was: a run that moves
+ * from a thread not yet asked to one that was asked cannot be missed.
+ */
+uint32_t spare_puts(struct ashlar_pool *pool, uint32_t length);
 
 /** How many runs are spare, and their slots; the pool's lock is held. */
 void spare_count(const struct ashlar_pool *pool, uint64_t *runs_out,
@@ -138,6 +146,7 @@ static inline void spare_put(struct spares *spares, struct run_tag *tag,
     set->lengths[way] = (uint32_t)n;
     set->newest = way;
     __atomic_store_n(&set->tags[way], tag, __ATOMIC_RELEASE);
+    __atomic_store_n(&set->puts, set->puts + 1, __ATOMIC_RELEASE);
     if (ASHLAR_UNLIKELY(oldest != NULL))
         spare_give(spares->pool, oldest);
 }

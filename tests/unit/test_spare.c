@@ -346,6 +346,24 @@ START_TEST(a_promise_counts_what_is_spare_as_free)
 }
 END_TEST
 
+START_TEST(each_put_of_a_length_can_be_told_from_none)
+{
+    uint32_t puts;
+    void *runs[6];
+    size_t i;
+
+    start(_i, 0);
+    for (i = 0; i < 6; i++)
+        runs[i] = get(50);
+    for (i = 0; i < 6; i++) {
+        puts = spare_puts(pool, 50);
+        put(runs[i], 50);
+        REQUIRE(spare_puts(pool, 50) == puts + 1);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(a_trim_gives_back_the_pages_of_spare_runs)
 {
     size_t bytes;
@@ -488,6 +506,8 @@ static Suite *spare_suite(void)
     tcase_add_loop_test(others,
                         promised_runs_can_be_had_though_others_keep_them, 0, 2);
     tcase_add_loop_test(others, a_promise_counts_what_is_spare_as_free, 0, 2);
+    tcase_add_loop_test(others, each_put_of_a_length_can_be_told_from_none, 0,
+                        2);
     tcase_add_loop_test(others, a_trim_gives_back_the_pages_of_spare_runs, 0,
                         2);
     suite_add_tcase(suite, others);
