@@ -353,13 +353,16 @@ enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
 }
 
 /* Hand out the first n slots of the window, which has them. */
-static void drain_window(struct cache *cache, void **slots_out, size_t n)
+static inline void drain_window(struct cache *cache, void **slots_out, size_t n)
 {
-    uint32_t begin = cache->window.begin;
-    struct extent extent = {cache->slab, begin, begin + (uint32_t)n};
+    const struct ashlar_cache *window = &cache->window;
+    uint32_t begin = window->begin;
 
-    direct_hand_out(cache->pool, &extent, slots_out);
-    set_begin(cache, extent.end);
+    set_begin(cache, begin + (uint32_t)n);
+    if (window->state != NULL)
+        state_fill(window->state + begin, n, SLOT_LIVE);
+    address_write_row(slots_out, window->base + begin * window->stride, n,
+                      window->stride);
 }
 
 /*
@@ -424,22 +427,20 @@ static enum ashlar_status get_beyond(struct ashlar_pool *pool,
     return ASHLAR_OK;
 }
 
-enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void **slots_out, size_t n)
+/* A bulk that the window has not. */
+static __attribute__((noinline)) enum ashlar_status
+get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
+         size_t n)
 {
     if (n == 0)
         return ASHLAR_OK;
-    if (ASHLAR_UNLIKELY(slots_out == NULL))
+    if (slots_out == NULL)
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots_out is NULL; give room for "
                                            "%zu pointers",
                                            n));
     if (cache == NULL)
         return get_beyond(pool, NULL, slots_out, n);
-    if (ASHLAR_LIKELY(n <= cache->window.end - cache->window.begin)) {
-        drain_window(cache, slots_out, n);
-        return ASHLAR_OK;
-    }
     if (n > cache_kept(cache) && n <= half_or_batch(cache)) {
         /* Small: fill up, then serve from the cache what it can. */
         if (cache_kept(cache) == 0 && refill(cache) != ASHLAR_OK)
@@ -450,6 +451,16 @@ enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
         return ASHLAR_OK;
     }
     return get_beyond(pool, cache, slots_out, n);
+}
+
+enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n)
+{
+    if (ASHLAR_UNLIKELY(cache == NULL || slots_out == NULL ||
+                        n > cache->window.end - cache->window.begin))
+        return get_more(pool, cache, slots_out, n);
+    drain_window(cache, slots_out, n);
+    return ASHLAR_OK;
 }
 
 size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
@@ -522,7 +533,8 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
  * The usual batch: the window's left neighbours, in order, which is how they
  * were got. False: it is another, and nothing was done.
  */
-static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
+static inline bool put_before_window(struct cache *cache, void *const *slots,
+                                     size_t n)
 {
     struct ashlar_cache *window = &cache->window;
     size_t stride = window->stride;
@@ -543,20 +555,19 @@ static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
     return true;
 }
 
-enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void *const *slots, size_t n,
-                                  size_t *culprit_out)
+/* Any other batch; it takes a large frame. */
+static __attribute__((noinline)) enum ashlar_status
+put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
+          size_t n, size_t *culprit_out)
 {
     struct batch batch;
     size_t accepted;
 
     if (n == 0)
         return ASHLAR_OK;
-    if (ASHLAR_UNLIKELY(slots == NULL))
+    if (slots == NULL)
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots is NULL, but n is %zu", n));
-    if (ASHLAR_LIKELY(cache != NULL) && put_before_window(cache, slots, n))
-        return ASHLAR_OK;
     accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
                              &batch);
     if (accepted != n) {
@@ -567,4 +578,14 @@ enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
     watch_put(pool, slots, n);
     settle(pool, cache, slots, n, &batch);
     return ASHLAR_OK;
+}
+
+enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void *const *slots, size_t n,
+                                  size_t *culprit_out)
+{
+    if (ASHLAR_LIKELY(cache != NULL && slots != NULL && n != 0) &&
+        put_before_window(cache, slots, n))
+        return ASHLAR_OK;
+    return put_batch(pool, cache, slots, n, culprit_out);
 }
