@@ -366,29 +366,60 @@ static inline void drain_window(struct cache *cache, void **slots_out, size_t n)
 }
 
 /*
+ * Hand out up to n of the slots that stand alone on top of the stack, of the
+ * slab that the first of them is of; returns how many. What was put in no order
+ * goes by here.
+ */
+static size_t drain_singles(const struct cache *cache, uint32_t depth,
+                            void **slots_out, size_t n)
+{
+    const struct extent *top = &cache->stack[depth - 1];
+    const struct slab *slab = top->slab;
+    size_t stride = cache->window.stride;
+    unsigned char *state = slab->state;
+    char *base = slab->base;
+    size_t i;
+
+    if (n > depth)
+        n = depth;
+    for (i = 0; i < n; i++, top--) {
+        if (top->slab != slab || top->end - top->begin != 1)
+            break;
+        if (state != NULL)
+            state_set(state + top->begin, SLOT_LIVE);
+        slots_out[i] = base + top->begin * stride;
+    }
+    return i;
+}
+
+/*
  * Hand out up to n slots of the cache; returns how many. Stretches of the
  * stack that go as a whole need not become the window first.
  */
 static size_t drain(struct cache *cache, void **slots_out, size_t n)
 {
     size_t got = cache->window.end - cache->window.begin;
-    size_t stride = cache->window.stride;
     uint32_t depth = cache->depth;
     const struct extent *top;
     size_t before;
+    size_t singles;
 
     if (got > n)
         got = n;
     if (got != 0)
         drain_window(cache, slots_out, got);
-    for (before = got; got < n && depth != 0; depth--) {
+    for (before = got; got < n && depth != 0;) {
+        singles = drain_singles(cache, depth, slots_out + got, n - got);
+        if (singles != 0) {
+            depth -= (uint32_t)singles;
+            got += singles;
+            continue;
+        }
         top = &cache->stack[depth - 1];
         if (top->end - top->begin > n - got)
             break;
-        if (top->end - top->begin == 1)
-            slots_out[got] = slab_hand_out(top->slab, stride, top->begin);
-        else
-            direct_hand_out(cache->pool, top, slots_out + got);
+        direct_hand_out(cache->pool, top, slots_out + got);
+        depth--;
         got += top->end - top->begin;
     }
     cache->depth = depth;
