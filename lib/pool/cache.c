@@ -305,12 +305,14 @@ static void keep_or_give(struct cache *cache, const struct extent *extent)
  * The slot behind the window, which is how a consumer gives back what it was
  * handed in order. False: it is another, and nothing was done.
  */
-static bool put_behind_window(struct cache *cache, const void *slot)
+static inline bool put_behind_window(struct cache *cache, const void *slot)
 {
     struct ashlar_cache *window = &cache->window;
+    uint32_t begin = window->begin;
     uint32_t end = window->end;
+    uint64_t spare = cache->limit - cache->spilled - (end - begin);
 
-    if (window->begin == end || cache_kept(cache) >= cache->limit ||
+    if (begin == end || spare == 0 ||
         (const char *)slot != window->base + end * window->stride ||
         end == cache->slab->count)
         return false;
@@ -320,16 +322,16 @@ static bool put_behind_window(struct cache *cache, const void *slot)
         state_set(window->state + end, SLOT_FREE);
     }
     set_end(cache, end + 1);
-    set_floor(cache);
+    window->floor = begin >= spare ? begin - (uint32_t)(spare - 1) : 0;
     return true;
 }
 
-enum ashlar_status cache_put(struct cache *cache, void *slot)
+/* Put a slot that is nowhere near the window. */
+static __attribute__((noinline)) enum ashlar_status
+put_elsewhere(struct cache *cache, void *slot)
 {
     struct extent extent;
 
-    if (ASHLAR_LIKELY(put_behind_window(cache, slot)))
-        return ASHLAR_OK;
     if (cache->pool == NULL)
         return cache_refuse_orphan("ashlar_cache_put()");
     if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)
@@ -339,6 +341,13 @@ enum ashlar_status cache_put(struct cache *cache, void *slot)
     watch_put(cache->pool, &slot, 1);
     keep_or_give(cache, &extent);
     return ASHLAR_OK;
+}
+
+enum ashlar_status cache_put(struct cache *cache, void *slot)
+{
+    return ASHLAR_LIKELY(put_behind_window(cache, slot))
+               ? ASHLAR_OK
+               : put_elsewhere(cache, slot);
 }
 
 enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
