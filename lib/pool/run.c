@@ -45,6 +45,7 @@ static __attribute__((noinline)) void *get_listed(struct ashlar_pool *pool,
 {
     enum ashlar_status status = pool_check(pool, "ashlar_pool_get_run()");
     struct slab *slab = NULL;
+    struct spares *spares;
     uint32_t index;
     void *run;
 
@@ -53,7 +54,7 @@ static __attribute__((noinline)) void *get_listed(struct ashlar_pool *pool,
     if (n == 0 || n > pool->max_slots)
         return refuse_length(pool, n);
     /* Now rather than at the put, which then needs no memory. */
-    (void)spare_self(pool);
+    spares = spare_self(pool);
     for (;;) {
         status = take(pool, (uint32_t)n, &slab, &index);
         if (status != ASHLAR_OK || slab != NULL)
@@ -66,6 +67,8 @@ static __attribute__((noinline)) void *get_listed(struct ashlar_pool *pool,
         (void)pool_refuse(pool, status);
         return NULL;
     }
+    if (spares != NULL)
+        spare_home(spares, n)->last = &slab->tags[index];
     run = slab_slot(slab, pool->plan.geometry.stride, index);
     watch_get_run(pool, run, n);
     return run;
@@ -162,49 +165,46 @@ refuse_put(struct ashlar_pool *pool, void *run, size_t n)
     return pool_refuse(pool, status);
 }
 
-/*
- * Take a run from its caller; NULL when it is no live run of the slab that is
- * as long as the caller says.
- */
-static inline struct run_tag *claim(const struct ashlar_pool *pool,
-                                    struct slab *slab, const void *run,
-                                    size_t n)
+/* Take a run from its caller; false when it is no live run of that length. */
+static inline bool claim(struct run_tag *tag, size_t n)
+{
+    return run_length(tag) == n && run_claim(tag);
+}
+
+/* The tag of a slot in a slab of runs; NULL when none starts there. */
+static struct run_tag *tag_at(const struct ashlar_pool *pool,
+                              const struct slab *slab, const void *run)
 {
     uint64_t index = geometry_index(&pool->plan.geometry,
                                     (uintptr_t)run - (uintptr_t)slab->base);
-    struct run_tag *tag;
 
     if (index >= slab->count || slab_kind_of(slab) != SLAB_RUNS)
         return NULL;
-    tag = &slab->tags[index];
-    return run_length(tag) == n && run_claim(tag) ? tag : NULL;
+    return &slab->tags[index];
 }
 
-/* Put a run that does not lie where the last one did, or the first one. */
+/* Put a run that is not the one of its length that the thread got last. */
 static __attribute__((noinline)) enum ashlar_status
-put_anywhere(struct ashlar_pool *pool, void *run, size_t n)
+put_another(struct ashlar_pool *pool, void *run, size_t n)
 {
     enum ashlar_status status = pool_check(pool, "ashlar_pool_put_run()");
+    struct run_tag *tag = NULL;
     struct spares *spares;
-    struct run_tag *tag;
     struct slab *slab;
 
     if (status != ASHLAR_OK)
         return status;
     slab = slab_map_find(pool_map(pool), (uintptr_t)run);
-    tag = slab == NULL ? NULL : claim(pool, slab, run, n);
-    if (tag == NULL)
+    if (slab != NULL)
+        tag = tag_at(pool, slab, run);
+    if (tag == NULL || !claim(tag, n))
         return refuse_put(pool, run, n);
     watch_put_run(pool, run, n);
     spares = spare_self(pool);
-    if (spares != NULL) {
-        spares->slab = slab;
-        spare_put(spares, tag, run, n);
-        return ASHLAR_OK;
-    }
-    pool_lock(pool);
-    runs_give(pool, slab, (uint32_t)(tag - slab->tags));
-    pool_unlock(pool);
+    if (spares != NULL)
+        spare_put(spares, tag, n);
+    else
+        spare_give(pool, tag);
     return ASHLAR_OK;
 }
 
@@ -214,11 +214,11 @@ enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool, void *run,
     struct spares *spares = find_spares(pool);
     struct run_tag *tag;
 
-    if (ASHLAR_UNLIKELY(spares == NULL || spares->slab == NULL))
-        return put_anywhere(pool, run, n);
-    tag = claim(pool, spares->slab, run, n);
-    if (ASHLAR_UNLIKELY(tag == NULL))
-        return put_anywhere(pool, run, n);
-    spare_put(spares, tag, run, n);
+    if (ASHLAR_UNLIKELY(spares == NULL))
+        return put_another(pool, run, n);
+    tag = spare_last(spares, run, n);
+    if (ASHLAR_UNLIKELY(tag == NULL || !claim(tag, n)))
+        return put_another(pool, run, n);
+    spare_put(spares, tag, n);
     return ASHLAR_OK;
 }

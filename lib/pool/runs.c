@@ -10,15 +10,20 @@
 
 #define FIRST_BINS 8u
 
-/* A place names a run's start for ever: slab number + 1, and index in it. */
+/*
+ * A place names a run's start for ever, by the slab's number and the index in it;
+ * the highest bit tells it from an address.
+ */
+#define PLACE_MARK (UINT64_C(1) << 63)
+
 static uint64_t place_of(const struct slab *slab, uint32_t index)
 {
-    return ((uint64_t)slab->number + 1) << 32 | index;
+    return PLACE_MARK | (uint64_t)slab->number << 32 | index;
 }
 
 static struct slab *place_slab(const struct ashlar_pool *pool, uint64_t place)
 {
-    return pool->map->order[(place >> 32) - 1];
+    return pool->map->order[(place & ~PLACE_MARK) >> 32];
 }
 
 static struct run_tag *place_tag(const struct ashlar_pool *pool, uint64_t place)
@@ -38,7 +43,7 @@ static void rest_push(struct ashlar_pool *pool, struct slab *slab,
 
     run_set_length(&slab->tags[index], length);
     run_set_state(&slab->tags[index], RUN_FREE);
-    slab->tags[index].next = *head;
+    run_set_link(&slab->tags[index], *head);
     *head = place_of(slab, index);
 }
 
@@ -46,7 +51,7 @@ static void bin_push(struct run_bin *bin, struct slab *slab, uint32_t index)
 {
     run_set_length(&slab->tags[index], bin->length);
     run_set_state(&slab->tags[index], RUN_FREE);
-    slab->tags[index].next = bin->head;
+    run_set_link(&slab->tags[index], bin->head);
     bin->head = place_of(slab, index);
     bin->free++;
 }
@@ -121,10 +126,10 @@ static uint64_t rest_unlink(struct ashlar_pool *pool, unsigned class,
     for (place = *link; place != 0; place = *link) {
         tag = place_tag(pool, place);
         if (tag->length >= length) {
-            *link = tag->next;
+            __atomic_store_n(link, tag->link, __ATOMIC_RELAXED);
             return place;
         }
-        link = &tag->next;
+        link = &tag->link;
     }
     return 0;
 }
@@ -167,9 +172,11 @@ struct slab *runs_take(struct ashlar_pool *pool, struct run_bin *bin,
     } else {
         slab = place_slab(pool, place);
         tag = &slab->tags[(uint32_t)place];
-        bin->head = tag->next;
+        bin->head = tag->link;
         bin->free--;
     }
+    run_set_link(tag, (uintptr_t)slab_slot(slab, pool->plan.geometry.stride,
+                                           (uint32_t)place));
     run_set_state(tag, RUN_LIVE);
     bin->out++;
     pool->runs.out_runs++;
@@ -208,7 +215,7 @@ uint64_t runs_in_rest(struct ashlar_pool *pool, uint32_t length)
 
     for (class = class_of(length); class < RUNS_CLASSES; class ++)
         for (place = pool->runs.rest[class]; place != 0;
-             place = place_tag(pool, place)->next)
+             place = place_tag(pool, place)->link)
             count += place_tag(pool, place)->length / length;
     return count;
 }
@@ -292,8 +299,8 @@ void runs_remove_slab(struct ashlar_pool *pool, struct slab *slab)
     uint64_t *link = &pool->runs.rest[class_of(slab->count)];
 
     while (*link != place)
-        link = &place_tag(pool, *link)->next;
-    *link = slab->tags[0].next;
+        link = &place_tag(pool, *link)->link;
+    __atomic_store_n(link, slab->tags[0].link, __ATOMIC_RELAXED);
     run_set_length(&slab->tags[0], 0);
     pool->runs.slots -= slab->count;
 }
@@ -307,6 +314,6 @@ bool runs_slab_is_free(const struct ashlar_pool *pool, const struct slab *slab)
         return false;
     at = pool->runs.rest[class_of(slab->count)];
     while (at != 0 && at != place)
-        at = place_tag(pool, at)->next;
+        at = place_tag(pool, at)->link;
     return at == place;
 }

@@ -51,16 +51,13 @@ enum run_state {
 };
 
 /**
- * Where a run starts: see runs.h. Length and state are written by whoever has
- * the run, and read by anybody.
+ * Where a run starts: see runs.h. Written by whoever has the run, and read by
+ * anybody, so all of it is atomic.
  */
 struct run_tag {
-    union {
-        uint64_t next; /* free: place of the next in its list; 0 for none */
-        void *run;     /* spare: its first slot */
-    };
-    uint32_t length; /* slots; 0: no run starts here; atomic */
-    uint32_t state;  /* enum run_state; atomic */
+    uint64_t link;   /* free: place of the next in its list; else its address */
+    uint32_t length; /* slots; 0: no run starts here */
+    uint32_t state;  /* enum run_state */
 };
 
 struct slab {
@@ -185,6 +182,16 @@ static inline enum slab_kind slab_kind_of(const struct slab *slab)
 static inline void slab_set_kind(struct slab *slab, enum slab_kind kind)
 {
     __atomic_store_n(&slab->kind, kind, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t run_link(const struct run_tag *tag)
+{
+    return __atomic_load_n(&tag->link, __ATOMIC_RELAXED);
+}
+
+static inline void run_set_link(struct run_tag *tag, uint64_t link)
+{
+    __atomic_store_n(&tag->link, link, __ATOMIC_RELAXED);
 }
 
 static inline uint32_t run_length(const struct run_tag *tag)

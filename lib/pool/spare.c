@@ -12,7 +12,7 @@
 /* With the lock held. */
 static void give(struct ashlar_pool *pool, const struct run_tag *tag)
 {
-    struct slab *slab = slab_map_find(pool->map, (uintptr_t)tag->run);
+    struct slab *slab = slab_map_find(pool->map, (uintptr_t)run_link(tag));
 
     runs_give(pool, slab, (uint32_t)(tag - slab->tags));
 }
@@ -52,9 +52,12 @@ uint32_t spare_puts(struct ashlar_pool *pool, uint32_t length)
     struct spares *spares;
     uint32_t puts = 0;
 
-    for (spares = pool->spares; spares != NULL; spares = spares->next)
-        puts += __atomic_load_n(&spare_set_of(spares, length)->puts,
+    for (spares = pool->spares; spares != NULL; spares = spares->next) {
+        puts += __atomic_load_n(&spare_home(spares, length)->puts,
                                 __ATOMIC_ACQUIRE);
+        puts += __atomic_load_n(&spare_second(spares, length)->puts,
+                                __ATOMIC_ACQUIRE);
+    }
     return puts;
 }
 

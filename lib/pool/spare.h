@@ -16,13 +16,19 @@
  * grows, joins runs, promises, trims or is destroyed. So they stand in nobody's
  * way, and a promise of runs counts them as free.
  *
+ * A length has two sets, a home and a second one for when other lengths have
+ * filled the home: so a hundred lengths and more are kept before one displaces
+ * another.
+ *
  * Invariants:
  *   - an entry is filled by the thread it belongs to alone, and emptied by it
  *     or, under the pool's lock, by anybody. Each takes what is there in one
  *     atomic step: who has taken a run has it alone;
  *   - a run whose state is RUN_SPARE stands in one entry, but for moments
  *     inside a put, a get or a call in;
- *   - lengths[i] is that of the run which tags[i] was given last.
+ *   - lengths[i] is that of the run which tags[i] was given last;
+ *   - last is a tag, whoever has its run by now: who puts compares the address,
+ *     which a tag has for ever while its run is out of the lists.
  *
  * The pool's lock guards the list of the threads' spares; pool->spares is its
  * head.
@@ -42,13 +48,13 @@ struct thread;
 struct spare_set {
     struct run_tag *tags[SPARE_WAYS]; /* atomic; NULL: no run */
     uint32_t lengths[SPARE_WAYS];
+    struct run_tag *last; /* of the run got last of the lengths at home here */
     uint32_t newest;
     uint32_t puts; /* how many there were; atomic */
 } __attribute__((aligned(64)));
 
 struct spares {
     struct spare_set sets[SPARE_SETS];
-    struct slab *slab; /* that of the run put last; NULL before */
     struct ashlar_pool *pool;
     struct thread *owner;
     struct spares *next;
@@ -96,12 +102,22 @@ void spare_end_all(struct ashlar_pool *pool);
  */
 void spare_recover(struct ashlar_pool *pool);
 
-/* Neighbouring lengths, and powers of two, have sets of their own. */
-static inline struct spare_set *spare_set_of(struct spares *spares, size_t n)
+static inline struct spare_set *spare_set_at(struct spares *spares,
+                                             uint32_t hash)
 {
-    uint32_t hash = (uint32_t)n * UINT32_C(0x9e3779b1);
-
     return &spares->sets[hash / (UINT32_MAX / SPARE_SETS + 1)];
+}
+
+/** The home of a length: neighbours, and powers of two, have theirs apart. */
+static inline struct spare_set *spare_home(struct spares *spares, size_t n)
+{
+    return spare_set_at(spares, (uint32_t)n * UINT32_C(0x9e3779b1));
+}
+
+/** The other set of a length. */
+static inline struct spare_set *spare_second(struct spares *spares, size_t n)
+{
+    return spare_set_at(spares, (uint32_t)n * UINT32_C(0x85ebca77));
 }
 
 /* The run of an entry, which is empty from now on; NULL: it was. */
@@ -112,10 +128,9 @@ static inline struct run_tag *spare_take_out(struct run_tag **entry)
     return __atomic_exchange_n(entry, NULL, __ATOMIC_ACQUIRE);
 }
 
-/** Get a run of n slots again; NULL when none is spare. */
-static inline void *spare_get(struct spares *spares, size_t n)
+/** The tag of a run of n that is in the set, live from now on; NULL: none is. */
+static inline struct run_tag *spare_get_from(struct spare_set *set, size_t n)
 {
-    struct spare_set *set = spare_set_of(spares, n);
     uint32_t way = set->newest;
     struct run_tag *tag;
     uint32_t i;
@@ -129,20 +144,49 @@ static inline void *spare_get(struct spares *spares, size_t n)
         /* Its place is the next to be filled. */
         set->newest = (way - 1) % SPARE_WAYS;
         run_set_state(tag, RUN_LIVE);
-        return tag->run;
+        return tag;
     }
     return NULL;
 }
 
+/** Get a run of n slots again; NULL when none is spare. */
+static inline void *spare_get(struct spares *spares, size_t n)
+{
+    struct spare_set *home = spare_home(spares, n);
+    struct run_tag *tag = spare_get_from(home, n);
+
+    if (ASHLAR_UNLIKELY(tag == NULL))
+        tag = spare_get_from(spare_second(spares, n), n);
+    if (ASHLAR_UNLIKELY(tag == NULL))
+        return NULL;
+    home->last = tag;
+    return (void *)(uintptr_t)run_link(tag);
+}
+
+/** The tag of the run got last, if it is this one; NULL: it is another. */
+static inline struct run_tag *spare_last(struct spares *spares, const void *run,
+                                         size_t n)
+{
+    struct run_tag *tag = spare_home(spares, n)->last;
+
+    return tag != NULL && run_link(tag) == (uintptr_t)run ? tag : NULL;
+}
+
 /** Keep a run that was claimed. May take the pool's lock. */
 static inline void spare_put(struct spares *spares, struct run_tag *tag,
-                             void *run, size_t n)
+                             size_t n)
 {
-    struct spare_set *set = spare_set_of(spares, n);
+    struct spare_set *set = spare_home(spares, n);
     uint32_t way = (set->newest + 1) % SPARE_WAYS;
-    struct run_tag *oldest = spare_take_out(&set->tags[way]);
+    struct run_tag *oldest;
 
-    tag->run = run;
+    if (ASHLAR_UNLIKELY(set->lengths[way] != n &&
+                        __atomic_load_n(&set->tags[way], __ATOMIC_RELAXED) !=
+                            NULL)) {
+        set = spare_second(spares, n);
+        way = (set->newest + 1) % SPARE_WAYS;
+    }
+    oldest = spare_take_out(&set->tags[way]);
     set->lengths[way] = (uint32_t)n;
     set->newest = way;
     __atomic_store_n(&set->tags[way], tag, __ATOMIC_RELEASE);

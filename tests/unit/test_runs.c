@@ -61,10 +61,10 @@ static void meet(uint64_t place, uint32_t low, uint32_t high)
 {
     struct slab *slab;
 
-    for (; place != 0; place = slab->tags[(uint32_t)place].next) {
+    for (; place != 0; place = slab->tags[(uint32_t)place].link) {
         uint32_t index = (uint32_t)place;
 
-        slab = pool->map->order[(place >> 32) - 1];
+        slab = pool->map->order[place >> 32 & INT32_MAX];
         REQUIRE(slab->kind == SLAB_RUNS && index < slab->count);
         REQUIRE(slab->tags[index].state == RUN_FREE);
         REQUIRE(slab->tags[index].length >= low);
