@@ -496,7 +496,7 @@ get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
 enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
                                   void **slots_out, size_t n)
 {
-    if (ASHLAR_UNLIKELY(cache == NULL || slots_out == NULL ||
+    if (ASHLAR_UNLIKELY(cache == NULL || slots_out == NULL || n == 0 ||
                         n > cache->window.end - cache->window.begin))
         return get_more(pool, cache, slots_out, n);
     drain_window(cache, slots_out, n);
