@@ -169,6 +169,35 @@ START_TEST(each_of_many_lengths_gets_its_own_runs)
 }
 END_TEST
 
+START_TEST(a_hundred_lengths_do_not_displace_each_other)
+{
+    struct dice dice = dice_from(1);
+    void *lengths[4096];
+    char *runs[100];
+    int round;
+    size_t i;
+
+    start(_i, 0);
+    for (i = 0; i < 4096; i++)
+        lengths[i] = (void *)(i + 1);
+    dice_shuffle(&dice, lengths, 4096);
+    for (i = 0; i < 100; i++)
+        runs[i] = get((size_t)lengths[i]);
+    for (i = 0; i < 100; i++)
+        put(runs[i], (size_t)lengths[i]);
+    ck_assert_uint_eq(spare_runs(), 100);
+    pool_lock(pool); /* none takes it */
+    for (round = 0; round < 3; round++) {
+        for (i = 0; i < 100; i++) {
+            REQUIRE(get((size_t)lengths[i]) == runs[i]);
+            put(runs[i], (size_t)lengths[i]);
+        }
+    }
+    pool_unlock(pool);
+    end();
+}
+END_TEST
+
 START_TEST(a_pool_without_caches_keeps_no_run)
 {
     struct ashlar_pool_options options =
@@ -490,6 +519,8 @@ static Suite *spare_suite(void)
     tcase_add_loop_test(keeping, the_oldest_makes_way_and_can_be_had_by_all, 0,
                         2);
     tcase_add_loop_test(keeping, each_of_many_lengths_gets_its_own_runs, 0, 2);
+    tcase_add_loop_test(keeping, a_hundred_lengths_do_not_displace_each_other,
+                        0, 2);
     tcase_add_loop_test(keeping, a_pool_without_caches_keeps_no_run, 0, 2);
     tcase_add_loop_test(keeping, without_memory_a_run_goes_to_its_list, 0, 2);
     suite_add_tcase(suite, keeping);
