@@ -230,50 +230,61 @@ END_TEST
 
 /* --- functions of the user's ---------------------------------------------- */
 
-static sem_t may_go_on;
-static pthread_t called_by;
-static CUresult said;
+/* A function that waits, who called it, and what the driver said to it. */
+struct call {
+    sem_t may_go_on;
+    pthread_t thread;
+    CUresult said;
+};
 
-static void CUDA_CB call(void *user)
+static void CUDA_CB wait_in(void *user)
 {
+    struct call *call = user;
     CUdeviceptr address;
 
-    (void)user;
-    called_by = pthread_self();
-    said = cuMemAddressReserve(&address, GRANULE, 0, 0, 0);
-    while (sem_wait(&may_go_on) != 0)
+    call->thread = pthread_self();
+    call->said = cuMemAddressReserve(&address, GRANULE, 0, 0, 0);
+    while (sem_wait(&call->may_go_on) != 0)
         continue;
+}
+
+static void CUDA_CB do_nothing(void *user)
+{
+    (void)user;
 }
 
 START_TEST(a_function_is_called_by_another_thread_and_holds_its_stream)
 {
-    ck_assert_int_eq(sem_init(&may_go_on, 0, 0), 0);
-    OK(cuLaunchHostFunc(sim_stream, call, NULL));
+    struct call calls[2];
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        ck_assert_int_eq(sem_init(&calls[i].may_go_on, 0, 0), 0);
+    OK(cuLaunchHostFunc(sim_stream, wait_in, &calls[0]));
     OK(cuEventRecord(event, sim_stream));
-    IS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
-    OK(cuLaunchHostFunc(other, call, NULL));
-    sem_post(&may_go_on);
-    sem_post(&may_go_on);
-    OK(cuStreamSynchronize(sim_stream));
+    OK(cuLaunchHostFunc(other, wait_in, &calls[1]));
+    sem_post(&calls[1].may_go_on);
     OK(cuStreamSynchronize(other));
+    IS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    sem_post(&calls[0].may_go_on);
+    OK(cuStreamSynchronize(sim_stream));
     OK(cuEventQuery(event));
-    ck_assert(!pthread_equal(called_by, pthread_self()));
-    IS(said, CUDA_ERROR_NOT_PERMITTED);
+    for (i = 0; i < 2; i++) {
+        ck_assert(!pthread_equal(calls[i].thread, pthread_self()));
+        IS(calls[i].said, CUDA_ERROR_NOT_PERMITTED);
+    }
     IS(cuLaunchHostFunc(sim_stream, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     end();
 }
 END_TEST
 
-static void CUDA_CB free_to_go(void *user)
-{
-    sem_post(user);
-}
-
 START_TEST(the_context_of_a_function_at_work_ends_after_it)
 {
-    ck_assert_int_eq(sem_init(&may_go_on, 0, 1), 0);
-    OK(cuLaunchHostFunc(sim_stream, call, NULL));
-    OK(cuLaunchHostFunc(sim_stream, free_to_go, &may_go_on));
+    struct call call;
+
+    ck_assert_int_eq(sem_init(&call.may_go_on, 0, 1), 0);
+    OK(cuLaunchHostFunc(sim_stream, wait_in, &call));
+    OK(cuLaunchHostFunc(sim_stream, do_nothing, NULL));
     OK(cuDevicePrimaryCtxReset(0));
     ck_assert_uint_eq(sim_account().streams, 0);
 }

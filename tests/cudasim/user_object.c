@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "entry.h"
 #include "graph.h"
 
 struct index user_objects;
@@ -23,9 +22,8 @@ static void free_unused(struct user_object *object)
 {
     if (object->owned > 0 || object->held > 0)
         return;
-    leave_calling(object->destructor, object->user);
     index_remove(&user_objects, &object->handle);
-    free(object);
+    leave_calling(&object->destructor);
 }
 
 static struct holding **find_holding(struct holding **holdings,
@@ -105,8 +103,7 @@ static CUresult create(CUuserObject *handle, void *user, CUhostFn destructor,
         return CUDA_ERROR_OUT_OF_MEMORY;
     object->handle = (struct item){machine_handle(), 1};
     object->owned = references;
-    object->destructor = destructor;
-    object->user = user;
+    object->destructor = (struct call){NULL, destructor, user, object};
     if (index_add(&user_objects, &object->handle) != 0) {
         free(object);
         return CUDA_ERROR_OUT_OF_MEMORY;
