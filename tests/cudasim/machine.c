@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "context.h"
@@ -55,6 +56,20 @@ uint64_t machine_thread(void)
     if (number == 0)
         number = atomic_fetch_add(&last, 1) + 1;
     return number;
+}
+
+void *machine_object(struct index *index, size_t bytes)
+{
+    struct item *item = calloc(1, bytes);
+
+    if (item == NULL)
+        return NULL;
+    *item = (struct item){machine_handle(), 1};
+    if (index_add(index, item) != 0) {
+        free(item);
+        return NULL;
+    }
+    return item;
 }
 
 bool machine_forked(void)

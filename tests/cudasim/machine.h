@@ -70,6 +70,10 @@ void machine_moved(void);
 /* A number that no handle had before. */
 uint64_t machine_handle(void);
 
+/* A new thing with a handle, so many bytes, all zero but for the item that it
+ * begins with, and in the index. NULL: no host memory. */
+void *machine_object(struct index *index, size_t bytes);
+
 /* The calling thread; no two have the same, also one after the other. No lock. */
 uint64_t machine_thread(void);
 

@@ -21,19 +21,14 @@ static uint64_t last_id;
 
 static struct stream *make(const struct context *context)
 {
-    struct stream *stream = calloc(1, sizeof(*stream));
+    struct stream *stream = machine_object(&streams, sizeof(*stream));
 
     if (stream == NULL)
         return NULL;
-    stream->handle = (struct item){machine_handle(), 1};
     stream->context = context->id;
     stream->device = context->device;
     stream->id = ++last_id;
     stream->held = machine.settings.held;
-    if (index_add(&streams, &stream->handle) != 0) {
-        free(stream);
-        return NULL;
-    }
     return stream;
 }
 
