@@ -86,10 +86,10 @@ int machine_location(CUmemLocation location)
     if (location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
         id < machine.settings.devices)
         return location.id;
-    if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA &&
+    if ((int)location.type == LOCATION_TYPE_HOST_NUMA &&
         id < machine.settings.nodes)
         return MAX_DEVICES + location.id;
-    if (location.type == LOCATION_TYPE_HOST)
+    if ((int)location.type == LOCATION_TYPE_HOST)
         return MAX_DEVICES;
     return -1;
 }
