@@ -7,6 +7,7 @@
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
+unset CUDASIM
 folder=$top_builddir/tests/cudasim
 library=$folder/.libs/libcuda.so.1
 sources=$top_srcdir/tests/cudasim
