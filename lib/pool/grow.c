@@ -203,13 +203,15 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
 static enum ashlar_status limit_reached(struct ashlar_pool *pool,
                                         uint64_t missing)
 {
-    uint64_t slots;
-    uint64_t live;
+    uint64_t spare_runs, spare_slots, slots, live;
 
     pool_lock(pool);
     slots = pool->runs.slots;
-    live = pool->runs.live_slots;
+    live = pool->runs.out_slots;
+    spare_count(pool, &spare_runs, &spare_slots);
     pool_unlock(pool);
+    /* Threads may be at their spare runs just now. */
+    live = spare_slots < live ? live - spare_slots : 0;
     if (slots == 0)
         return error_set(ASHLAR_ERR_LIMIT,
                          "pool \"%s\" is at its max_slots of %lu and lacks "
