@@ -7,7 +7,9 @@
 #ifndef ASHLAR_SOURCE_JE_H
 #define ASHLAR_SOURCE_JE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * Make jemalloc initialise itself. Called before thread_start(), so that our
@@ -23,6 +25,77 @@ void je_free(void *block, size_t bytes, size_t alignment);
 
 /** The bytes that je_alloc() would really make available; 0 when it cannot. */
 size_t je_usable(size_t bytes, size_t alignment);
+
+/* --- for arenas ----------------------------------------------------------- */
+
+/** jemalloc's struct of extent hooks, extent_hooks_t. */
+struct extent_hooks_s;
+
+/** Blocks of this alignment need not ask for it: every size class has it. */
+#define JE_QUANTUM ((size_t)16)
+
+/**
+ * What the calls below are told: an alignment, a power of two, in jemalloc's
+ * automatic arenas, by way of the thread's cache.
+ */
+int je_flags(size_t alignment);
+
+/** The same in one arena alone, by way of no cache. */
+int je_flags_of_arena(unsigned index, size_t alignment);
+
+/** mallocx(), sdallocx(), dallocx(), xallocx(), sallocx() and nallocx(). */
+void *je_block_alloc(size_t bytes, int flags);
+void je_block_free(void *block, int flags);
+void je_block_free_sized(void *block, size_t bytes, int flags);
+size_t je_block_resize(void *block, size_t bytes, int flags);
+size_t je_block_bytes(const void *block, int flags);
+size_t je_block_class(size_t bytes, int flags);
+
+/**
+ * Make an arena on memory of the caller's.
+ *
+ * @param hooks      Where its extents come from, and nothing else: what
+ *                   jemalloc keeps of them lies in its own memory. NULL:
+ *                   jemalloc's own.
+ * @param index_out  Receives the arena.
+ *
+ * @return 0; EAGAIN when the process has as many arenas as jemalloc can have;
+ *         ENOENT when this jemalloc cannot keep its records apart; else what
+ *         jemalloc says.
+ */
+int je_own_create(struct extent_hooks_s *hooks, unsigned *index_out);
+
+/** Forget all blocks of an arena; nobody uses them. 0, or an error number. */
+int je_own_reset(unsigned index);
+
+/** The same, and give the arena's index back. */
+int je_own_destroy(unsigned index);
+
+/** Hand back what an arena keeps free: by its hooks, or to the kernel. */
+int je_own_purge(unsigned index);
+
+/** What one arena has. */
+struct je_own_stats {
+    uint64_t live_blocks;
+    uint64_t allocated_bytes; /* of live blocks, as rounded up */
+    uint64_t active_bytes;    /* of pages with live blocks in them */
+    uint64_t dirty_bytes;     /* of pages kept free for the next block */
+    uint64_t resident_bytes;  /* of both, and of records */
+    uint64_t record_bytes;
+};
+
+/** Read it as it is now. 0, or an error number: built without statistics. */
+int je_own_query(unsigned index, struct je_own_stats *stats_out);
+
+/**
+ * The setting that makes jemalloc read or write the memory of blocks, which an
+ * arena on memory out of the host's reach would not survive.
+ *
+ * @param value_out  Receives what it is set to; a constant.
+ *
+ * @return Its name, such as "junk"; NULL when there is none.
+ */
+const char *je_setting_that_touches(const char **value_out);
 
 /** Such as "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c". */
 const char *je_version(void);
