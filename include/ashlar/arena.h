@@ -79,7 +79,7 @@ struct ashlar_arena_options {
     uint64_t reserve_bytes;
     /**
      * The largest chunk of that range: few large ones cost fewer calls into a
-     * driver, small ones can be given back apart. 0: 16 granules.
+     * driver, small ones can be given back apart. 0: 32 granules.
      */
     uint64_t chunk_max_bytes;
     /** ASHLAR_ARENA_ISOLATED. */

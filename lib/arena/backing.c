@@ -12,6 +12,9 @@
 #include "base/memory.h"
 #include "range/range.h"
 
+/* What may be idle in a range whose chunks are of any size. */
+#define SLACK_GRANULES 32
+
 /* Granules from first to last, both included. */
 struct granules {
     uint64_t first;
@@ -77,6 +80,8 @@ enum ashlar_status backing_open(struct backing *backing,
         .base = range->base,
         .bytes = range->reserved,
         .granule_shift = (unsigned)__builtin_ctzll(range->granule),
+        .slack = range->chunk_max != 0 ? range->chunk_max
+                                       : SLACK_GRANULES * range->granule,
     };
     lock_init(&backing->lock);
     status = make_records(backing);
@@ -166,7 +171,7 @@ static void unpin_edge(struct backing *backing, uint64_t granule)
         __atomic_store_n(&backing->idle, true, __ATOMIC_RELEASE);
 }
 
-/* Granules that are the block's alone. */
+/* Granules that are the block's alone: 1 pin, or 0. */
 static void set_middle(struct backing *backing, uint64_t from, uint64_t to,
                        uint32_t pins)
 {
@@ -189,9 +194,9 @@ void backing_unpin(struct backing *backing, const void *block, uint64_t bytes)
     struct granules on = granules_of(backing, block, bytes);
 
     if (on.last != on.first)
-        unpin_edge(backing, on.last);
+        unpin_edge(backing, on.first);
     set_middle(backing, on.first + 1, on.last, 0);
-    unpin_edge(backing, on.first);
+    unpin_edge(backing, on.last);
     if (on.last - on.first > 1)
         __atomic_store_n(&backing->idle, true, __ATOMIC_RELEASE);
 }
@@ -374,6 +379,25 @@ enum ashlar_status backing_release(struct backing *backing,
 
 /* --- committing ----------------------------------------------------------- */
 
+/* Bytes of memory without a pin. */
+static uint64_t idle_bytes(const struct backing *backing)
+{
+    uint64_t idle = 0;
+    uint64_t mapped;
+    uint64_t granule;
+    uint64_t w;
+
+    for (w = 0; w < words_for(backing->top); w++) {
+        mapped = __atomic_load_n(&backing->mapped[w], __ATOMIC_RELAXED);
+        for (; mapped != 0; mapped &= mapped - 1) {
+            granule = w * 64 + (uint64_t)__builtin_ctzll(mapped);
+            idle += __atomic_load_n(&backing->pins[granule],
+                                    __ATOMIC_RELAXED) == 0;
+        }
+    }
+    return bytes_of(backing, idle);
+}
+
 /*
  * What is kept idle is kept for such a moment: it shall not cost memory that
  * there was never need of before. That it cannot be given back is no failure.
@@ -382,11 +406,17 @@ static void make_good(struct backing *backing, uint64_t missing)
 {
     uint64_t needed = backing->range->committed + missing;
     struct error before;
+    uint64_t idle;
 
-    if (needed <= backing->peak)
+    if (needed <= backing->peak ||
+        !__atomic_load_n(&backing->idle, __ATOMIC_ACQUIRE))
+        return;
+    idle = idle_bytes(backing);
+    if (idle <= backing->slack)
         return;
     error_copy(&before);
-    (void)release(backing, needed - backing->peak);
+    (void)release(backing,
+                  min_size(needed - backing->peak, idle - backing->slack));
     error_restore(&before);
 }
 
@@ -410,6 +440,7 @@ static enum ashlar_status commit(struct backing *backing, struct granules on)
     if (status != ASHLAR_OK)
         return status;
     set_mapped(backing, on.first, on.last + 1, true);
+    backing->top = max_size(backing->top, on.last + 1);
     backing->commits++;
     backing->peak = max_size(backing->peak, backing->range->committed);
     return ASHLAR_OK;

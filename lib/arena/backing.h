@@ -13,7 +13,9 @@
  * Memory is committed under the part that was asked for, and taken away by
  * whole chunks that have no pin. Taking away is not hurried: what is idle
  * serves the next blocks, and goes when it is asked to (trim), when the source
- * has no memory left, or before more memory than ever before would be needed.
+ * has no memory left, or before more memory than ever before would be needed;
+ * but for that, not below `slack`, or blocks of changing sizes would have it
+ * come and go for ever.
  *
  * Invariants:
  *   - a granule's pins are the live or waiting blocks that lie in it; one with
@@ -50,9 +52,11 @@ struct backing {
     uint32_t *pins;   /* a granule each; atomic */
     uint64_t *mapped; /* a bit for a granule; atomic */
     uint64_t *starts; /* a bit for ARENA_QUANTUM bytes; atomic */
+    uint64_t slack;   /* bytes that may be idle at any time */
     bool idle;        /* atomic: a granule may have lost its last pin */
 
     struct lock lock; /* committing and releasing, and the figures below */
+    uint64_t top;     /* no granule from here on had memory ever */
     uint64_t peak;    /* the most bytes committed */
     uint64_t commits;
     uint64_t releases;

@@ -22,7 +22,7 @@
 #include "source/je.h"
 
 #define RECORDS_KEPT   1024u
-#define CHUNK_GRANULES 16
+#define CHUNK_GRANULES 32
 
 static struct lock list_lock = LOCK_INIT;
 static struct ashlar_arena *first;
