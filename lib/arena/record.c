@@ -333,33 +333,55 @@ static bool host_writes(const struct ashlar_range *range)
     return false;
 }
 
+/*
+ * The range of the options, or one of the arena's own. That one can be given
+ * up again whatever happens: what this takes is made before it.
+ */
+static enum ashlar_status
+stand_on(struct ashlar_arena *arena, const struct ashlar_arena_options *options)
+{
+    struct ashlar_range *range = options->range;
+    struct retire_item *way_back = NULL;
+    enum ashlar_status status = ASHLAR_OK;
+
+    if (range == NULL) {
+        way_back = retire_item_create(0, 1, 0);
+        status = way_back != NULL
+                     ? make_range(arena->source, options, &range)
+                     : error_set(ASHLAR_ERR_NO_MEMORY,
+                                 "no host memory to note a range");
+    }
+    if (status == ASHLAR_OK)
+        status = backing_open(&arena->backing, range, options->range == NULL);
+    if (status == ASHLAR_OK) {
+        arena->host_writes = host_writes(range);
+        extents_start(&arena->extents, range->base, range->reserved);
+    } else if (way_back != NULL && range != NULL) {
+        way_back->owner = range->owner;
+        range_abandon(range, way_back);
+        return status;
+    }
+    if (way_back != NULL)
+        retire_item_drop(way_back);
+    return status;
+}
+
 static enum ashlar_status
 stand_on_range(struct ashlar_arena *arena,
                const struct ashlar_arena_options *options)
 {
-    struct ashlar_range *range = options->range;
     enum ashlar_status status = check_settings();
 
     arena->kind = ASHLAR_ARENA_KIND_RANGE;
     arena->alignment_min = ASHLAR_ARENA_ALIGN_RANGE;
-    if (status == ASHLAR_OK && range == NULL)
-        status = make_range(arena->source, options, &range);
+    extents_start(&arena->extents, 0, 0);
+    if (status == ASHLAR_OK)
+        status = own_arena(arena, &arena->extents.hooks);
     if (status != ASHLAR_OK)
         return status;
-    arena->host_writes = host_writes(range);
-    status = backing_open(&arena->backing, range, options->range == NULL);
+    status = stand_on(arena, options);
     if (status != ASHLAR_OK)
-        goto err_range;
-    extents_start(&arena->extents, range->base, range->reserved);
-    status = own_arena(arena, &arena->extents.hooks);
-    if (status == ASHLAR_OK)
-        return ASHLAR_OK;
-    (void)backing_close(&arena->backing);
-    return status;
-
-err_range:
-    if (options->range == NULL)
-        (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
+        (void)je_own_destroy(arena->index);
     return status;
 }
 
