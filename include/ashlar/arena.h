@@ -176,6 +176,9 @@ ASHLAR_API enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
  *         ASHLAR_ERR_NO_DEVICE_MEMORY  the source has no memory left; the
  *                                      sentence says how many bytes wait for
  *                                      their fences,
+ *         ASHLAR_ERR_BUSY              the addresses are still mapped by what
+ *                                      could not be taken away; see
+ *                                      ashlar_source_drain(),
  *         ASHLAR_ERR_FORKED            the arena is the parent's,
  *         ASHLAR_ERR_DRIVER            a call of the driver failed.
  *
@@ -302,8 +305,10 @@ ashlar_arena_free_after(struct ashlar_arena *arena, void *block,
  * @param size       Bytes that it shall have, 1 or more.
  * @param alignment  As it was asked for.
  *
- * @return ASHLAR_OK           it has that many bytes now, or more;
- *         ASHLAR_ERR_NO_ROOM  its neighbour is in use: it stays as it was;
+ * @return ASHLAR_OK           it has that many bytes now;
+ *         ASHLAR_ERR_NO_ROOM  it cannot, and stays as it was: its neighbour is
+ *                             in use, or blocks of that size lie elsewhere, as
+ *                             small ones of each size do;
  *         else as ashlar_arena_alloc() and ashlar_arena_free().
  *
  * @par Threads  Any thread; one at a time per block.

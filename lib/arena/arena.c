@@ -122,6 +122,12 @@ static inline int flags_for(const struct ashlar_arena *arena, size_t alignment)
     return arena->flags | je_flags(alignment);
 }
 
+/* jemalloc's smallest class is not at its quantum. */
+static inline size_t size_for(size_t size)
+{
+    return max_size(size, JE_QUANTUM);
+}
+
 static enum ashlar_status refuse_memory(struct ashlar_arena *arena, size_t size)
 {
     if (arena_has_range(arena) && extents_were_refused(&arena->extents))
@@ -221,7 +227,7 @@ static void *alloc_slowly(struct ashlar_arena *arena, size_t size,
     }
     if (arena_has_range(arena))
         return alloc_in_range(arena, size, flags_for(arena, alignment));
-    block = alloc_address(arena, size, flags_for(arena, alignment));
+    block = alloc_address(arena, size_for(size), flags_for(arena, alignment));
     if (block == NULL)
         (void)arena_refuse(arena,
                            mention_waiting(arena, refuse_memory(arena, size)));
@@ -241,7 +247,7 @@ void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
                         !shape_is_good(size, alignment) ||
                         arena_has_range(arena) || memory_failures_wanted()))
         return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
-    block = je_block_alloc(size, flags_for(arena, alignment));
+    block = je_block_alloc(size_for(size), flags_for(arena, alignment));
     if (ASHLAR_UNLIKELY(block == NULL))
         return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
     arena_count_by(arena, 1);
@@ -372,7 +378,7 @@ enum ashlar_status ashlar_arena_free_sized(struct ashlar_arena *arena,
         return status;
     }
     arena_count_by(arena, UINT64_MAX);
-    je_block_free_sized(block, size, flags_for(arena, alignment));
+    je_block_free_sized(block, size_for(size), flags_for(arena, alignment));
     return ASHLAR_OK;
 }
 
@@ -388,8 +394,11 @@ static enum ashlar_status no_room(struct ashlar_arena *arena, size_t size)
                   size, arena->name));
 }
 
-/* The tail is given up before jemalloc may hand it to somebody else. */
-static void shrink_in_range(struct ashlar_arena *arena, void *block,
+/*
+ * The tail is given up before jemalloc may hand it to somebody else. False when
+ * the block stayed as it was.
+ */
+static bool shrink_in_range(struct ashlar_arena *arena, void *block,
                             size_t before, size_t size, int flags)
 {
     size_t wanted = je_block_class(size, flags);
@@ -399,32 +408,54 @@ static void shrink_in_range(struct ashlar_arena *arena, void *block,
     now = je_block_resize(block, size, flags);
     if (now != wanted)
         backing_repin(&arena->backing, block, wanted, now);
+    return now == wanted;
+}
+
+static enum ashlar_status grow_in_range(struct ashlar_arena *arena, void *block,
+                                        size_t before, size_t size, int flags)
+{
+    size_t now = je_block_resize(block, size, flags);
+    enum ashlar_status status;
+
+    if (now < size)
+        return no_room(arena, size);
+    backing_repin(&arena->backing, block, before, now);
+    status = fill(arena, block, size);
+    if (status == ASHLAR_OK)
+        return ASHLAR_OK;
+    (void)shrink_in_range(arena, block, now, before, flags);
+    return arena_refuse(arena, mention_waiting(arena, status));
 }
 
 static enum ashlar_status resize_in_range(struct ashlar_arena *arena,
                                           void *block, size_t size, int flags)
 {
-    struct backing *backing = &arena->backing;
     size_t before = je_block_bytes(block, flags);
+    size_t wanted = je_block_class(size, flags);
     enum ashlar_status status;
-    size_t now = before;
 
-    if (size < before && je_block_class(size, flags) < before) {
-        shrink_in_range(arena, block, before, size, flags);
-        return ASHLAR_OK;
-    }
-    if (size > before)
-        now = je_block_resize(block, size, flags);
-    if (now < size)
-        return no_room(arena, size);
-    if (now > before)
-        backing_repin(backing, block, before, now);
+    if (wanted > before)
+        return grow_in_range(arena, block, before, size, flags);
+    if (wanted < before)
+        return shrink_in_range(arena, block, before, size, flags)
+                   ? ASHLAR_OK
+                   : no_room(arena, size);
     status = fill(arena, block, size);
-    if (status == ASHLAR_OK)
-        return ASHLAR_OK;
-    if (now > before)
-        shrink_in_range(arena, block, now, before, flags);
-    return arena_refuse(arena, mention_waiting(arena, status));
+    return status == ASHLAR_OK
+               ? ASHLAR_OK
+               : arena_refuse(arena, mention_waiting(arena, status));
+}
+
+/* What a block is freed with later has to be of the class that it has. */
+static enum ashlar_status resize_on_heap(struct ashlar_arena *arena,
+                                         void *block, size_t size, int flags)
+{
+    size_t wanted = je_block_class(size, flags);
+
+    if (wanted == 0 || (je_block_bytes(block, flags) != wanted &&
+                        je_block_resize(block, size, flags) != wanted))
+        return no_room(arena, size);
+    return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_arena_resize(struct ashlar_arena *arena, void *block,
@@ -443,8 +474,7 @@ enum ashlar_status ashlar_arena_resize(struct ashlar_arena *arena, void *block,
     flags = flags_for(arena, alignment);
     if (arena_has_range(arena))
         return resize_in_range(arena, block, size, flags);
-    return je_block_resize(block, size, flags) >= size ? ASHLAR_OK
-                                                       : no_room(arena, size);
+    return resize_on_heap(arena, block, size_for(size), flags);
 }
 
 size_t ashlar_arena_usable(struct ashlar_arena *arena, const void *block)

@@ -31,7 +31,7 @@ size_t je_usable(size_t bytes, size_t alignment);
 /** jemalloc's struct of extent hooks, extent_hooks_t. */
 struct extent_hooks_s;
 
-/** Blocks of this alignment need not ask for it: every size class has it. */
+/** Blocks of so many bytes or more are at so many, without asking for it. */
 #define JE_QUANTUM ((size_t)16)
 
 /**

@@ -293,10 +293,14 @@ START_TEST(a_resize_is_in_place_or_changes_nothing)
     REFUSED(ASHLAR_ERR_NO_ROOM, "allocate another, and copy",
             ashlar_arena_resize(arena, wall, 100000, 0));
     ck_assert_uint_ge(ashlar_arena_usable(arena, wall), 100);
+    REFUSED(ASHLAR_ERR_NO_ROOM, "allocate another, and copy",
+            ashlar_arena_resize(arena, wall, 10, 0));
+    REFUSED(ASHLAR_ERR_NO_ROOM, "allocate another, and copy",
+            ashlar_arena_resize(arena, wall, (size_t)1 << 56, 0));
     REFUSED(ASHLAR_ERR_INVALID, "size is 0",
             ashlar_arena_resize(arena, wall, 0, 0));
-    free_block(wall);
-    free_block(block);
+    OK(ashlar_arena_free_sized(arena, wall, 100, 0));
+    OK(ashlar_arena_free_sized(arena, block, bytes, 0));
 }
 END_TEST
 
