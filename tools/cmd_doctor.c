@@ -61,6 +61,7 @@ int command_doctor(int argc, char **argv)
     doctor_toolkit(&findings, arguments.cuda, doctor_slots(&findings));
     doctor_driver(&findings);
     doctor_sources(&findings);
+    doctor_arenas(&findings);
     doctor_limits(&findings);
     problems = findings_count(&findings, FINDING_PROBLEM);
     if (arguments.json)

@@ -38,6 +38,9 @@ void doctor_driver(struct findings *findings);
  */
 void doctor_sources(struct findings *findings);
 
+/** Whether arenas can stand on ranges. */
+void doctor_arenas(struct findings *findings);
+
 /** What the system allows a process. */
 void doctor_limits(struct findings *findings);
 

@@ -187,8 +187,8 @@ ASHLAR_API enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
  * @since 0.1
  */
 ASHLAR_API void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
-                                    size_t alignment)
-    ASHLAR_MALLOC ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
+                                    size_t alignment) ASHLAR_MALLOC
+    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
 
 /**
  * Allocate a block of zeros.
@@ -205,8 +205,8 @@ ASHLAR_API void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
  * @since 0.1
  */
 ASHLAR_API void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,
-                                     size_t alignment)
-    ASHLAR_MALLOC ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
+                                     size_t alignment) ASHLAR_MALLOC
+    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
 
 /**
  * Allocate a block for n objects of a registered type, a stride apart.
@@ -500,7 +500,8 @@ ASHLAR_API struct ashlar_range *ashlar_arena_range(struct ashlar_arena *arena);
 ASHLAR_API const char *ashlar_arena_name(struct ashlar_arena *arena);
 
 /**
- * Walk through the arenas of the process, oldest first.
+ * Walk through the arenas of the process, oldest first. In a child of fork(2)
+ * those on ranges of the parent's are left out.
  *
  * @param arena  The one before; NULL for the first.
  *

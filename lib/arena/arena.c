@@ -97,10 +97,10 @@ static enum ashlar_status refuse_shape(struct ashlar_arena *arena, size_t size,
                                        size_t alignment)
 {
     if (size == 0 || size > SIZE_MOST)
-        return arena_refuse(
-            arena, error_set(ASHLAR_ERR_INVALID,
-                             "size is %zu; a block has 1 to %zu bytes", size,
-                             SIZE_MOST));
+        return arena_refuse(arena,
+                            error_set(ASHLAR_ERR_INVALID,
+                                      "size is %zu; a block has 1 to %zu bytes",
+                                      size, SIZE_MOST));
     return arena_refuse(
         arena, error_set(ASHLAR_ERR_INVALID,
                          "alignment is %zu; it must be a power of two up to "

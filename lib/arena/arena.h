@@ -69,18 +69,18 @@ struct arena_count {
 
 struct ashlar_arena {
     /* Written when the arena is made, read by every call. */
-    uint32_t life; /* enum arena_life; atomic */
-    uint32_t kind; /* enum ashlar_arena_kind */
-    int flags;     /* jemalloc's, but for the alignment */
+    uint32_t life;  /* enum arena_life; atomic */
+    uint32_t kind;  /* enum ashlar_arena_kind */
+    int flags;      /* jemalloc's, but for the alignment */
     unsigned index; /* jemalloc's; of an arena of its own */
     size_t alignment_min;
-    bool host_writes; /* calloc can write the memory */
+    bool host_writes;             /* calloc can write the memory */
     struct ashlar_source *source; /* held */
     char name[ARENA_NAME_BYTES];
 
     struct arena_count *counts[THREAD_NUMBERS]; /* atomic; NULL: none yet */
-    struct arena_count common; /* of threads that have none */
-    uint64_t refusals;         /* atomic */
+    struct arena_count common;                  /* of threads that have none */
+    uint64_t refusals;                          /* atomic */
 
     struct waiting waiting;
     struct backing backing; /* of an arena on a range */

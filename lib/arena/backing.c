@@ -294,8 +294,8 @@ static bool next_chunk(const struct backing *backing, uint64_t from,
     if (!range_chunk_from(backing->range, bytes_of(backing, from), &chunk))
         return false;
     chunk_out->first = chunk.offset >> backing->granule_shift;
-    chunk_out->last = ((chunk.offset + chunk.bytes) >> backing->granule_shift) -
-                      1;
+    chunk_out->last =
+        ((chunk.offset + chunk.bytes) >> backing->granule_shift) - 1;
     return true;
 }
 
@@ -391,8 +391,8 @@ static uint64_t idle_bytes(const struct backing *backing)
         mapped = __atomic_load_n(&backing->mapped[w], __ATOMIC_RELAXED);
         for (; mapped != 0; mapped &= mapped - 1) {
             granule = w * 64 + (uint64_t)__builtin_ctzll(mapped);
-            idle += __atomic_load_n(&backing->pins[granule],
-                                    __ATOMIC_RELAXED) == 0;
+            idle +=
+                __atomic_load_n(&backing->pins[granule], __ATOMIC_RELAXED) == 0;
         }
     }
     return bytes_of(backing, idle);

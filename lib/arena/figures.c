@@ -89,11 +89,10 @@ ashlar_arena_fragmentation(struct ashlar_arena *arena,
                              "make it with ASHLAR_ARENA_ISOLATED",
                              arena->name));
     if (je_own_query(arena->index, &je) != 0)
-        return arena_refuse(arena,
-                            error_set(ASHLAR_ERR_UNSUPPORTED,
-                                      "jemalloc %s was built without "
-                                      "statistics",
-                                      je_version()));
+        return arena_refuse(arena, error_set(ASHLAR_ERR_UNSUPPORTED,
+                                             "jemalloc %s was built without "
+                                             "statistics",
+                                             je_version()));
     if (arena_has_range(arena))
         read_backing(arena, &stats);
     own.allocated_bytes = je.allocated_bytes;

@@ -173,11 +173,11 @@ check_range(const struct ashlar_arena_options *options)
                          (unsigned long)range->base);
     status = range_check_free(range);
     if (status == ASHLAR_OK && range->used != 0)
-        status = error_set(ASHLAR_ERR_INVALID,
-                           "%lu bytes of the range at 0x%lx are used; an arena "
-                           "stands on one of which nothing is",
-                           (unsigned long)range->used,
-                           (unsigned long)range->base);
+        status =
+            error_set(ASHLAR_ERR_INVALID,
+                      "%lu bytes of the range at 0x%lx are used; an arena "
+                      "stands on one of which nothing is",
+                      (unsigned long)range->used, (unsigned long)range->base);
     return status;
 }
 
@@ -192,10 +192,11 @@ check_source(const struct ashlar_arena_options *options)
         return source_check(source, "ashlar_arena_create()");
     if (source->ops.block_alloc == heap_plugin.block_alloc)
         return ASHLAR_OK;
-    return error_set(ASHLAR_ERR_UNSUPPORTED,
-                     "the source \"%s\" can hold no arenas: it is not the heap, "
-                     "and has no ranges",
-                     source->name);
+    return error_set(
+        ASHLAR_ERR_UNSUPPORTED,
+        "the source \"%s\" can hold no arenas: it is not the heap, "
+        "and has no ranges",
+        source->name);
 }
 
 static enum ashlar_status
@@ -265,8 +266,7 @@ static enum ashlar_status refuse_arena(int err)
 static enum ashlar_status own_arena(struct ashlar_arena *arena,
                                     struct extent_hooks_s *hooks)
 {
-    int err = memory_may_fail() ? ENOMEM
-                                : je_own_create(hooks, &arena->index);
+    int err = memory_may_fail() ? ENOMEM : je_own_create(hooks, &arena->index);
 
     if (err != 0)
         return refuse_arena(err);
@@ -337,8 +337,8 @@ static bool host_writes(const struct ashlar_range *range)
  * The range of the options, or one of the arena's own. That one can be given
  * up again whatever happens: what this takes is made before it.
  */
-static enum ashlar_status
-stand_on(struct ashlar_arena *arena, const struct ashlar_arena_options *options)
+static enum ashlar_status stand_on(struct ashlar_arena *arena,
+                                   const struct ashlar_arena_options *options)
 {
     struct ashlar_range *range = options->range;
     struct retire_item *way_back = NULL;
@@ -346,10 +346,9 @@ stand_on(struct ashlar_arena *arena, const struct ashlar_arena_options *options)
 
     if (range == NULL) {
         way_back = retire_item_create(0, 1, 0);
-        status = way_back != NULL
-                     ? make_range(arena->source, options, &range)
-                     : error_set(ASHLAR_ERR_NO_MEMORY,
-                                 "no host memory to note a range");
+        status = way_back != NULL ? make_range(arena->source, options, &range)
+                                  : error_set(ASHLAR_ERR_NO_MEMORY,
+                                              "no host memory to note a range");
     }
     if (status == ASHLAR_OK)
         status = backing_open(&arena->backing, range, options->range == NULL);
@@ -461,10 +460,9 @@ enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
     if (status != ASHLAR_OK)
         return status;
     if ((flags & ~ASHLAR_ARENA_FORCE) != 0)
-        return arena_refuse(arena,
-                            error_set(ASHLAR_ERR_INVALID,
-                                      "flags is 0x%x; known is 0x1 (force)",
-                                      flags));
+        return arena_refuse(
+            arena, error_set(ASHLAR_ERR_INVALID,
+                             "flags is 0x%x; known is 0x1 (force)", flags));
     status = check_not_waiting(
         arena, (flags & ASHLAR_ARENA_FORCE) != 0 ? 0 : arena_live(arena));
     if (status == ASHLAR_OK && arena_has_range(arena))
@@ -535,6 +533,8 @@ struct ashlar_arena *ashlar_arena_next(struct ashlar_arena *arena)
         next = first;
     else if (__atomic_load_n(&arena->life, __ATOMIC_RELAXED) != ARENA_DEAD)
         next = arena->next;
+    while (next != NULL && next->life == ARENA_FORKED)
+        next = next->next;
     lock_give(&list_lock);
     return next;
 }

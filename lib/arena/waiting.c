@@ -129,8 +129,7 @@ enum ashlar_status ashlar_arena_free_after(struct ashlar_arena *arena,
                                            const struct ashlar_fence *fences,
                                            size_t n)
 {
-    enum ashlar_status status =
-        arena_check(arena, "ashlar_arena_free_after()");
+    enum ashlar_status status = arena_check(arena, "ashlar_arena_free_after()");
     struct waiting_block *one;
 
     if (status != ASHLAR_OK)

@@ -284,9 +284,8 @@ static Suite *fault_arena_suite(void)
     Suite *suite = suite_create("fault_arena");
     TCase *test = tcase_create("sweep");
 
-    tcase_add_loop_test(test,
-                        a_refused_step_changes_nothing_and_can_be_tried_again,
-                        0, MODES);
+    tcase_add_loop_test(
+        test, a_refused_step_changes_nothing_and_can_be_tried_again, 0, MODES);
     tcase_add_loop_test(test, a_heap_arena_survives_each_failing_allocation, 0,
                         2);
     suite_add_tcase(suite, test);

@@ -164,8 +164,8 @@ static void do_resize(struct walk *walk)
                       ? choose_size(walk)
                       : 1 + below(walk, 2 * block.size);
     size_t before = block.size;
-    enum ashlar_status status = ashlar_arena_resize(walk->arena, block.at, size,
-                                                    block.alignment);
+    enum ashlar_status status =
+        ashlar_arena_resize(walk->arena, block.at, size, block.alignment);
 
     STRESS_EXPECT(status == ASHLAR_OK || status == ASHLAR_ERR_NO_ROOM,
                   "resize: %s", ashlar_last_error_message());
@@ -249,8 +249,7 @@ static void walk_in_team(unsigned number, void *user)
     walk->vm = team->vm;
     walk->stream = number + 1;
     walk->fences = true;
-    walk->resets =
-        team->threads == 1 && team->kind != ASHLAR_ARENA_KIND_SHARED;
+    walk->resets = team->threads == 1 && team->kind != ASHLAR_ARENA_KIND_SHARED;
     run(walk, team->steps);
 }
 

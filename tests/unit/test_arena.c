@@ -32,9 +32,9 @@ static struct ashlar_arena *make(struct ashlar_source *source, uint32_t flags)
 /* The tests of a loop get one arena of each kind. */
 static void make_kind(int kind)
 {
-    arena = make(kind == ASHLAR_ARENA_KIND_RANGE ? vm : NULL,
-                 kind == ASHLAR_ARENA_KIND_ISOLATED ? ASHLAR_ARENA_ISOLATED
-                                                    : 0);
+    arena =
+        make(kind == ASHLAR_ARENA_KIND_RANGE ? vm : NULL,
+             kind == ASHLAR_ARENA_KIND_ISOLATED ? ASHLAR_ARENA_ISOLATED : 0);
 }
 
 static void open_source(void)
@@ -98,8 +98,7 @@ START_TEST(a_block_has_its_size_and_alignment)
             const unsigned char *bytes = blocks[i][k];
 
             ck_assert_uint_eq(bytes[0], (unsigned char)(i * 31 + k));
-            ck_assert_uint_eq(bytes[sizes[i] - 1],
-                              (unsigned char)(i * 31 + k));
+            ck_assert_uint_eq(bytes[sizes[i] - 1], (unsigned char)(i * 31 + k));
             free_block(blocks[i][k]);
         }
     ck_assert_uint_eq(stats().live_blocks, 0);
@@ -121,8 +120,8 @@ END_TEST
 
 START_TEST(the_default_alignment_is_what_the_header_says)
 {
-    size_t least = _i == ASHLAR_ARENA_KIND_RANGE ? ASHLAR_ARENA_ALIGN_RANGE
-                                                 : 16;
+    size_t least =
+        _i == ASHLAR_ARENA_KIND_RANGE ? ASHLAR_ARENA_ALIGN_RANGE : 16;
     void *blocks[64];
     size_t i;
 
@@ -389,7 +388,8 @@ static Suite *arena_suite(void)
     tcase_add_checked_fixture(test, open_source, close_all);
     FOR_ALL(test, a_block_is_freed_by_any_thread_and_counted_once);
     FOR_ALL(test, freeing_null_is_refused);
-    tcase_add_test(test, a_wrong_free_on_a_range_is_refused_and_changes_nothing);
+    tcase_add_test(test,
+                   a_wrong_free_on_a_range_is_refused_and_changes_nothing);
     FOR_ALL(test, a_resize_is_in_place_or_changes_nothing);
     tcase_add_test(test, a_block_on_a_range_grows_into_what_is_free_behind_it);
     suite_add_tcase(suite, test);

@@ -143,8 +143,8 @@ END_TEST
 START_TEST(an_arena_with_live_blocks_is_busy_unless_forced)
 {
     struct ashlar_source *vm = open_vm(NULL);
-    struct ashlar_arena *arena = make(_i == 2 ? vm : NULL,
-                                      _i == 1 ? ASHLAR_ARENA_ISOLATED : 0);
+    struct ashlar_arena *arena =
+        make(_i == 2 ? vm : NULL, _i == 1 ? ASHLAR_ARENA_ISOLATED : 0);
     void *block = ashlar_arena_alloc(arena, 100, 0);
 
     ck_assert_ptr_nonnull(ashlar_arena_alloc(arena, 5000, 0));
@@ -297,9 +297,8 @@ START_TEST(a_child_uses_arenas_on_the_heap_and_no_others)
     family.heap_block = ashlar_arena_alloc(family.heap, 100, 0);
     family.range_block = ashlar_arena_alloc(family.range, 100, 0);
     OK(ashlar_vm_hold(family.vm, 1));
-    OK(ashlar_arena_free_after(family.heap,
-                               ashlar_arena_alloc(family.heap, 100, 0), &on_1,
-                               1));
+    OK(ashlar_arena_free_after(
+        family.heap, ashlar_arena_alloc(family.heap, 100, 0), &on_1, 1));
     ck_assert_int_eq(child_verdict(judge_child, &family), 0);
     /* The parent is undisturbed. */
     OK(ashlar_arena_free(family.heap, family.heap_block));
@@ -381,9 +380,8 @@ static void read_with(const char *settings, char *line, int bytes)
     char command[256];
     FILE *output;
 
-    (void)snprintf(command, sizeof(command),
-                   "%s=%s exec /proc/%d/exe settings", ASHLAR_JE_CONF_VARIABLE,
-                   settings, (int)getpid());
+    (void)snprintf(command, sizeof(command), "%s=%s exec /proc/%d/exe settings",
+                   ASHLAR_JE_CONF_VARIABLE, settings, (int)getpid());
     output = popen(command, "r");
     ck_assert_ptr_nonnull(output);
     ck_assert_ptr_nonnull(fgets(line, bytes, output));
