@@ -49,9 +49,9 @@ struct thread_locals {
 
 struct thread {
     struct thread_locals *locals;
-    bool foreign;         /* belongs to a thread that fork left behind */
-    bool logging;         /* inside the log callback */
-    uint32_t number;      /* no other living thread's; see THREAD_NUMBERS */
+    bool foreign;    /* belongs to a thread that fork left behind */
+    bool logging;    /* inside the log callback */
+    uint32_t number; /* no other living thread's; see THREAD_NUMBERS */
     struct thread *next;
     struct thread *previous;
     struct error error;

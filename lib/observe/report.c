@@ -153,9 +153,8 @@ static void add_tables(struct text *text)
              "\nslots                   "
              "    live  cached    free   total    peak reserve     max\n");
     for_each_row(text, add_slots);
-    text_say(text,
-             "\ntypes, memory            "
-             "type            stride slabs   memory  records rounding\n");
+    text_say(text, "\ntypes, memory            "
+                   "type            stride slabs   memory  records rounding\n");
     for_each_row(text, add_memory);
     text_say(text,
              "\nruns, caches, calls     "

@@ -249,8 +249,8 @@ enum ashlar_status range_vacate(struct ashlar_range *range, uint64_t offset,
     uint64_t released;
 
     lock_take(&range->lock);
-    status = decommit(range, offset, offset + bytes, ASHLAR_QUIET, 1,
-                      &released);
+    status =
+        decommit(range, offset, offset + bytes, ASHLAR_QUIET, 1, &released);
     lock_give(&range->lock);
     return status;
 }

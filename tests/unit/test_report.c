@@ -428,7 +428,8 @@ START_TEST(json_has_each_member_of_the_statistics)
     json = whole_report(ashlar_report_json);
     ck_assert(is_json(json));
     ck_assert_msg(strstr(json, want) != NULL, "%s\nlacks\n%s", json, want);
-    ck_assert_ptr_nonnull(strstr(json, "\"refusals\": 1, \"duplicates\": 0, \"waiting_slots\": 0}"));
+    ck_assert_ptr_nonnull(strstr(
+        json, "\"refusals\": 1, \"duplicates\": 0, \"waiting_slots\": 0}"));
     free(json);
     drop_pool(pool);
 }
