@@ -48,6 +48,6 @@
  * __alignof__ rather than _Alignof or alignof, so that C99 and C++98 have it
  * too; it is the alignment of a whole object, which is what a slot holds.
  */
-#define ASHLAR_ALIGNOF(_type) ((size_t) __alignof__(_type))
+#define ASHLAR_ALIGNOF(_type) ((size_t)__alignof__(_type))
 
 #endif
