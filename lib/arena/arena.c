@@ -41,22 +41,30 @@ enum ashlar_status arena_refuse(struct ashlar_arena *arena,
 
 /* --- counting ------------------------------------------------------------- */
 
-struct arena_count *arena_find_count(struct ashlar_arena *arena)
+/* A count for the thread's number; NULL when there cannot be one. */
+static struct arena_count *make_count(struct ashlar_arena *arena)
 {
     const struct thread *self = thread_record();
     struct arena_count *count;
 
     if (self == NULL || self->number >= THREAD_NUMBERS)
-        return &arena->common;
-    count = __atomic_load_n(&arena->counts[self->number], __ATOMIC_RELAXED);
-    if (count != NULL)
-        return count;
+        return NULL;
+    if (arena->counts[self->number] != NULL)
+        return arena->counts[self->number];
     count = memory_zalloc_aligned(sizeof(*count), _Alignof(struct arena_count));
-    if (count == NULL)
-        return &arena->common;
     /* For those who add them up. */
     __atomic_store_n(&arena->counts[self->number], count, __ATOMIC_RELEASE);
     return count;
+}
+
+void arena_count_first(struct ashlar_arena *arena, uint64_t change)
+{
+    struct arena_count *count = make_count(arena);
+
+    if (count != NULL)
+        __atomic_store_n(&count->live, count->live + change, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_add(&arena->common.live, change, __ATOMIC_RELAXED);
 }
 
 uint64_t arena_live(const struct ashlar_arena *arena)
@@ -213,9 +221,11 @@ err_refuse:
     return NULL;
 }
 
-/* The long way: what is wrong is found out and told. */
-static void *alloc_slowly(struct ashlar_arena *arena, size_t size,
-                          size_t alignment, const char *call)
+/* The long way, for all; what is wrong is found out and told. */
+static __attribute__((noinline)) void *alloc_slowly(struct ashlar_arena *arena,
+                                                    size_t size,
+                                                    size_t alignment,
+                                                    const char *call)
 {
     void *block;
 
@@ -236,18 +246,22 @@ static void *alloc_slowly(struct ashlar_arena *arena, size_t size,
     return block;
 }
 
+/* The short way: on the heap, where the alignment is anyway. */
+static inline bool is_short(const struct ashlar_arena *arena, size_t size,
+                            size_t alignment)
+{
+    return arena_is_on_heap(arena) && ASHLAR_LIKELY(alignment <= JE_QUANTUM) &&
+           ASHLAR_LIKELY(shape_is_good(size, alignment));
+}
+
 void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
                          size_t alignment)
 {
     void *block;
 
-    if (ASHLAR_UNLIKELY(arena == NULL ||
-                        __atomic_load_n(&arena->life, __ATOMIC_ACQUIRE) !=
-                            ARENA_LIVE ||
-                        !shape_is_good(size, alignment) ||
-                        arena_has_range(arena) || memory_failures_wanted()))
+    if (!is_short(arena, size, alignment))
         return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
-    block = je_block_alloc(size_for(size), flags_for(arena, alignment));
+    block = je_block_alloc(size_for(size), arena->flags);
     if (ASHLAR_UNLIKELY(block == NULL))
         return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
     arena_count_by(arena, 1);
@@ -350,35 +364,49 @@ void arena_return(struct ashlar_arena *arena, void *block)
     je_block_free(block, arena->flags);
 }
 
-enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena, void *block)
+static __attribute__((noinline)) enum ashlar_status
+free_slowly(struct ashlar_arena *arena, void *block, const char *call)
 {
-    enum ashlar_status status = arena_check(arena, "ashlar_arena_free()");
+    enum ashlar_status status = arena_check(arena, call);
 
-    if (ASHLAR_LIKELY(status == ASHLAR_OK))
-        status = arena_take_back(arena, block, "ashlar_arena_free()");
-    if (ASHLAR_LIKELY(status == ASHLAR_OK))
+    if (status == ASHLAR_OK)
+        status = arena_take_back(arena, block, call);
+    if (status == ASHLAR_OK)
         arena_return(arena, block);
     return status;
 }
 
+static __attribute__((noinline)) enum ashlar_status
+free_sized_slowly(struct ashlar_arena *arena, void *block, size_t size,
+                  size_t alignment)
+{
+    enum ashlar_status status = arena_check(arena, "ashlar_arena_free_sized()");
+
+    if (status == ASHLAR_OK && !shape_is_good(size, alignment))
+        status = refuse_shape(arena, size, alignment);
+    return status == ASHLAR_OK
+               ? free_slowly(arena, block, "ashlar_arena_free_sized()")
+               : status;
+}
+
+enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena, void *block)
+{
+    if (!arena_is_on_heap(arena) || ASHLAR_UNLIKELY(block == NULL))
+        return free_slowly(arena, block, "ashlar_arena_free()");
+    arena_count_by(arena, UINT64_MAX);
+    je_block_free(block, arena->flags);
+    return ASHLAR_OK;
+}
+
+/* With a stronger alignment it goes the long way, where the size is looked up. */
 enum ashlar_status ashlar_arena_free_sized(struct ashlar_arena *arena,
                                            void *block, size_t size,
                                            size_t alignment)
 {
-    enum ashlar_status status = arena_check(arena, "ashlar_arena_free_sized()");
-
-    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
-        return status;
-    if (ASHLAR_UNLIKELY(!shape_is_good(size, alignment)))
-        return refuse_shape(arena, size, alignment);
-    if (ASHLAR_UNLIKELY(block == NULL || arena_has_range(arena))) {
-        status = arena_take_back(arena, block, "ashlar_arena_free_sized()");
-        if (status == ASHLAR_OK)
-            arena_return(arena, block);
-        return status;
-    }
+    if (!is_short(arena, size, alignment) || ASHLAR_UNLIKELY(block == NULL))
+        return free_sized_slowly(arena, block, size, alignment);
     arena_count_by(arena, UINT64_MAX);
-    je_block_free_sized(block, size_for(size), flags_for(arena, alignment));
+    je_block_free_sized(block, size_for(size), arena->flags);
     return ASHLAR_OK;
 }
 

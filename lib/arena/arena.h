@@ -69,10 +69,11 @@ struct arena_count {
 
 struct ashlar_arena {
     /* Written when the arena is made, read by every call. */
-    uint32_t life;  /* enum arena_life; atomic */
-    uint32_t kind;  /* enum ashlar_arena_kind */
-    int flags;      /* jemalloc's, but for the alignment */
-    unsigned index; /* jemalloc's; of an arena of its own */
+    uint32_t on_heap; /* 1: live, and not on a range: the short way; atomic */
+    uint32_t life;    /* enum arena_life; atomic */
+    uint32_t kind;    /* enum ashlar_arena_kind */
+    int flags;        /* jemalloc's, but for the alignment */
+    unsigned index;   /* jemalloc's; of an arena of its own */
     size_t alignment_min;
     bool host_writes;             /* calloc can write the memory */
     struct ashlar_source *source; /* held */
@@ -110,6 +111,14 @@ static inline enum ashlar_status arena_check(struct ashlar_arena *arena,
 enum ashlar_status arena_refuse(struct ashlar_arena *arena,
                                 enum ashlar_status status);
 
+/** Whether it is live, and not on a range, in one load. */
+static inline bool arena_is_on_heap(const struct ashlar_arena *arena)
+{
+    return ASHLAR_LIKELY(arena != NULL) &&
+           ASHLAR_LIKELY(__atomic_load_n(&arena->on_heap, __ATOMIC_ACQUIRE) !=
+                         0);
+}
+
 /** Whether its blocks lie in a range. */
 static inline bool arena_has_range(const struct ashlar_arena *arena)
 {
@@ -132,11 +141,11 @@ uint64_t arena_live(const struct ashlar_arena *arena);
 /** Forget them. */
 void arena_forget_live(struct ashlar_arena *arena);
 
-/** Give back what arena_count_by() made. */
+/** Give back what arena_count_first() made. */
 void arena_free_counts(struct ashlar_arena *arena);
 
-/** Where the calling thread counts; made when it is missing. */
-struct arena_count *arena_find_count(struct ashlar_arena *arena);
+/** The same as arena_count_by() for a thread that has no count there yet. */
+void arena_count_first(struct ashlar_arena *arena, uint64_t change);
 
 /**
  * Count a block in (1) or out (UINT64_MAX). Nobody else adds to a count that
@@ -150,12 +159,10 @@ static inline void arena_count_by(struct ashlar_arena *arena, uint64_t change)
     if (ASHLAR_LIKELY((uintptr_t)self >= THREAD_MARKS &&
                       self->number < THREAD_NUMBERS))
         count = __atomic_load_n(&arena->counts[self->number], __ATOMIC_RELAXED);
-    if (ASHLAR_UNLIKELY(count == NULL))
-        count = arena_find_count(arena);
-    if (ASHLAR_LIKELY(count != &arena->common))
+    if (ASHLAR_LIKELY(count != NULL))
         __atomic_store_n(&count->live, count->live + change, __ATOMIC_RELAXED);
     else
-        __atomic_fetch_add(&count->live, change, __ATOMIC_RELAXED);
+        arena_count_first(arena, change);
 }
 
 #endif

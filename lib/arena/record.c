@@ -124,12 +124,15 @@ static void list_append(struct ashlar_arena *arena)
         first = arena;
     last = arena;
     __atomic_store_n(&arena->life, ARENA_LIVE, __ATOMIC_RELEASE);
+    __atomic_store_n(&arena->on_heap, !arena_has_range(arena),
+                     __ATOMIC_RELEASE);
     lock_give(&list_lock);
 }
 
 static void list_remove(struct ashlar_arena *arena)
 {
     lock_take(&list_lock);
+    __atomic_store_n(&arena->on_heap, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&arena->life, ARENA_DEAD, __ATOMIC_RELEASE);
     if (arena->previous != NULL)
         arena->previous->next = arena->next;
@@ -264,7 +267,7 @@ static enum ashlar_status refuse_arena(int err)
 }
 
 static enum ashlar_status own_arena(struct ashlar_arena *arena,
-                                    struct extent_hooks_s *hooks)
+                                    extent_hooks_t *hooks)
 {
     int err = memory_may_fail() ? ENOMEM : je_own_create(hooks, &arena->index);
 

@@ -30,11 +30,6 @@ unsigned long memory_asked(void)
     return __atomic_load_n(&fault.asked, __ATOMIC_RELAXED);
 }
 
-bool memory_failures_wanted(void)
-{
-    return __atomic_load_n(&fault.nth, __ATOMIC_RELAXED) != 0;
-}
-
 bool memory_may_fail(void)
 {
     unsigned long number =

@@ -40,9 +40,6 @@ void memory_fail_nth(unsigned long nth, bool forever);
 /** Allocations asked for since memory_fail_nth() was last called. */
 unsigned long memory_asked(void);
 
-/** Whether a test wants any to fail: one load. */
-bool memory_failures_wanted(void);
-
 /** True when a test wants this very allocation to fail; counts it. */
 bool memory_may_fail(void);
 

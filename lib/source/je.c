@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include <jemalloc/jemalloc.h>
-
 /*
  * Blocks are slabs: large, seldom asked for, and given back from any thread.
  * So they bypass jemalloc's per-thread caches, which would only delay them.
@@ -51,47 +49,6 @@ const char *je_version(void)
 
 /* --- for arenas ----------------------------------------------------------- */
 
-/* Small alignments are left out: with no flag jemalloc takes its short way. */
-int je_flags(size_t alignment)
-{
-    return alignment <= JE_QUANTUM ? 0 : MALLOCX_ALIGN(alignment);
-}
-
-int je_flags_of_arena(unsigned index, size_t alignment)
-{
-    return je_flags(alignment) | MALLOCX_ARENA(index) | MALLOCX_TCACHE_NONE;
-}
-
-void *je_block_alloc(size_t bytes, int flags)
-{
-    return JE_(mallocx)(bytes, flags);
-}
-
-void je_block_free(void *block, int flags)
-{
-    JE_(dallocx)(block, flags);
-}
-
-void je_block_free_sized(void *block, size_t bytes, int flags)
-{
-    JE_(sdallocx)(block, bytes, flags);
-}
-
-size_t je_block_resize(void *block, size_t bytes, int flags)
-{
-    return JE_(xallocx)(block, bytes, 0, flags);
-}
-
-size_t je_block_bytes(const void *block, int flags)
-{
-    return JE_(sallocx)(block, flags);
-}
-
-size_t je_block_class(size_t bytes, int flags)
-{
-    return JE_(nallocx)(bytes, flags);
-}
-
 /*
  * What experimental.arenas_create_ext takes, as 5.3.0 has it; no header of
  * jemalloc's declares it. Another size is refused with EINVAL.
@@ -101,7 +58,7 @@ struct arena_config {
     bool metadata_use_hooks;
 };
 
-int je_own_create(struct extent_hooks_s *hooks, unsigned *index_out)
+int je_own_create(extent_hooks_t *hooks, unsigned *index_out)
 {
     struct arena_config config = {hooks, false};
     size_t bytes = sizeof(*index_out);

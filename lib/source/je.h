@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jemalloc/jemalloc.h>
+
 /**
  * Make jemalloc initialise itself. Called before thread_start(), so that our
  * fork handlers, registered after jemalloc's, take our locks before its own.
@@ -28,28 +30,57 @@ size_t je_usable(size_t bytes, size_t alignment);
 
 /* --- for arenas ----------------------------------------------------------- */
 
-/** jemalloc's struct of extent hooks, extent_hooks_t. */
-struct extent_hooks_s;
-
 /** Blocks of so many bytes or more are at so many, without asking for it. */
 #define JE_QUANTUM ((size_t)16)
 
 /**
  * What the calls below are told: an alignment, a power of two, in jemalloc's
- * automatic arenas, by way of the thread's cache.
+ * automatic arenas, by way of the thread's cache. Small alignments are left
+ * out: with no flag jemalloc takes its short way.
  */
-int je_flags(size_t alignment);
+static inline int je_flags(size_t alignment)
+{
+    return alignment <= JE_QUANTUM ? 0 : MALLOCX_ALIGN(alignment);
+}
 
 /** The same in one arena alone, by way of no cache. */
-int je_flags_of_arena(unsigned index, size_t alignment);
+static inline int je_flags_of_arena(unsigned index, size_t alignment)
+{
+    return je_flags(alignment) | MALLOCX_ARENA(index) | MALLOCX_TCACHE_NONE;
+}
 
-/** mallocx(), sdallocx(), dallocx(), xallocx(), sallocx() and nallocx(). */
-void *je_block_alloc(size_t bytes, int flags);
-void je_block_free(void *block, int flags);
-void je_block_free_sized(void *block, size_t bytes, int flags);
-size_t je_block_resize(void *block, size_t bytes, int flags);
-size_t je_block_bytes(const void *block, int flags);
-size_t je_block_class(size_t bytes, int flags);
+static inline void *je_block_alloc(size_t bytes, int flags)
+{
+    return JE_(mallocx)(bytes, flags);
+}
+
+static inline void je_block_free(void *block, int flags)
+{
+    JE_(dallocx)(block, flags);
+}
+
+static inline void je_block_free_sized(void *block, size_t bytes, int flags)
+{
+    JE_(sdallocx)(block, bytes, flags);
+}
+
+/** In place; returns the bytes that the block has then. */
+static inline size_t je_block_resize(void *block, size_t bytes, int flags)
+{
+    return JE_(xallocx)(block, bytes, 0, flags);
+}
+
+/** The bytes that a block has. */
+static inline size_t je_block_bytes(const void *block, int flags)
+{
+    return JE_(sallocx)(block, flags);
+}
+
+/** The bytes that a block would have; 0 when it cannot be. */
+static inline size_t je_block_class(size_t bytes, int flags)
+{
+    return JE_(nallocx)(bytes, flags);
+}
 
 /**
  * Make an arena on memory of the caller's.
@@ -63,7 +94,7 @@ size_t je_block_class(size_t bytes, int flags);
  *         ENOENT when this jemalloc cannot keep its records apart; else what
  *         jemalloc says.
  */
-int je_own_create(struct extent_hooks_s *hooks, unsigned *index_out);
+int je_own_create(extent_hooks_t *hooks, unsigned *index_out);
 
 /** Forget all blocks of an arena; nobody uses them. 0, or an error number. */
 int je_own_reset(unsigned index);
