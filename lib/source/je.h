@@ -43,10 +43,15 @@ static inline int je_flags(size_t alignment)
     return alignment <= JE_QUANTUM ? 0 : MALLOCX_ALIGN(alignment);
 }
 
-/** The same in one arena alone, by way of no cache. */
+/**
+ * The same in one arena alone, by way of no cache. MALLOCX_ARENA() would do,
+ * but that it shifts into the sign of an int.
+ */
 static inline int je_flags_of_arena(unsigned index, size_t alignment)
 {
-    return je_flags(alignment) | MALLOCX_ARENA(index) | MALLOCX_TCACHE_NONE;
+    unsigned arena = (index + 1) * (unsigned)MALLOCX_ARENA(0);
+
+    return je_flags(alignment) | (int)arena | MALLOCX_TCACHE_NONE;
 }
 
 static inline void *je_block_alloc(size_t bytes, int flags)
