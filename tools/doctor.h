@@ -33,8 +33,8 @@ void doctor_toolkit(struct findings *findings, const char *folder,
 void doctor_driver(struct findings *findings);
 
 /**
- * Sources found and refused, and whether a range on vm grows. Plug-ins are
- * loaded, not opened.
+ * Sources found and refused, whether a range on vm grows, and in huge pages.
+ * Plug-ins are loaded, not opened.
  */
 void doctor_sources(struct findings *findings);
 

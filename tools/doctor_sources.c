@@ -14,9 +14,11 @@
 #include <ashlar/range.h>
 #include <ashlar/source.h>
 #include <ashlar/status.h>
+#include <ashlar/vm.h>
 
 #include "human.h"
 #include "line.h"
+#include "must.h"
 #include "sources.h"
 
 #define MAPS_LEAST 65530
@@ -63,20 +65,30 @@ static void tell_sources(struct findings *findings)
 
 /* --- the vm source -------------------------------------------------------- */
 
-/* Grow a range by a granule, and write to it. */
-static bool try_range(struct ashlar_source *source, uint64_t granule)
+/* Grow a range by a granule, and write to all of it. */
+static struct ashlar_range *fill_range(struct ashlar_source *source,
+                                       uint64_t granule)
 {
     struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
     struct ashlar_range *range;
-    bool good;
 
     if (ashlar_range_create(source, NULL, &range) != ASHLAR_OK)
-        return false;
-    good = ashlar_range_grow_to(range, granule, &result) == ASHLAR_OK;
-    if (good)
-        *(volatile char *)(uintptr_t)result.base = 1;
+        return NULL;
+    if (ashlar_range_grow_to(range, granule, &result) == ASHLAR_OK) {
+        memset((void *)(uintptr_t)result.base, 1, granule);
+        return range;
+    }
     (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
-    return good;
+    return NULL;
+}
+
+static bool try_range(struct ashlar_source *source, uint64_t granule)
+{
+    struct ashlar_range *range = fill_range(source, granule);
+
+    if (range != NULL)
+        (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
+    return range != NULL;
 }
 
 static void tell_vm(struct findings *findings)
@@ -135,24 +147,49 @@ static void tell_maps(struct findings *findings)
                         MAPS_LEAST);
 }
 
-/* The word in brackets: "always within_size advise [never] deny force". */
-static void tell_shared_huge_pages(struct findings *findings)
+/* Not what the settings promise, but what a granule really got. */
+static void tell_granted(struct findings *findings,
+                         const struct ashlar_vm_account *account)
 {
-    char line[96];
-    char *word, *end;
-    bool granted;
+    char *granted = must_format("%s", human_bytes(account->huge_bytes).s);
 
-    line_read("/sys/kernel/mm/transparent_hugepage/shmem_enabled", line,
-              sizeof(line));
-    word = strchr(line, '[');
-    end = strchr(line, ']');
-    if (word == NULL || end == NULL || end < word)
+    switch (account->huge) {
+    case ASHLAR_VM_HUGE_ALLOWED:
+        findings_add(findings, FINDING_OK, "vm huge",
+                     "huge=yes got %s of %s in huge pages just now", granted,
+                     human_bytes(account->mapped_bytes).s);
+        break;
+    case ASHLAR_VM_HUGE_DENIED:
+        findings_add(findings, FINDING_OK, "vm huge",
+                     "denied by the kernel (shmem_enabled): huge=yes has no "
+                     "effect");
+        break;
+    default:
+        findings_add(findings, FINDING_OK, "vm huge",
+                     "this kernel does not say");
+    }
+    free(granted);
+}
+
+static void tell_vm_huge(struct findings *findings)
+{
+    struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
+    struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
+    struct ashlar_range *range = NULL;
+    struct ashlar_source *source;
+
+    if (ashlar_source_open("vm", "huge=yes", &source) != ASHLAR_OK) {
+        findings_add(findings, FINDING_OK, "vm huge", "%s",
+                     ashlar_last_error_message());
         return;
-    *end = '\0';
-    word++;
-    granted = strcmp(word, "never") != 0 && strcmp(word, "deny") != 0;
-    findings_add(findings, FINDING_OK, "shared huge", "%s%s", word,
-                 granted ? "" : ": the option huge=yes of vm has no effect");
+    }
+    if (ashlar_source_query(source, &info) == ASHLAR_OK)
+        range = fill_range(source, info.granule);
+    if (range != NULL && ashlar_vm_query(source, &account) == ASHLAR_OK)
+        tell_granted(findings, &account);
+    if (range != NULL)
+        (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
+    (void)ashlar_source_close(source);
 }
 
 void doctor_sources(struct findings *findings)
@@ -160,6 +197,6 @@ void doctor_sources(struct findings *findings)
     tell_sources(findings);
     tell_memfd(findings);
     tell_vm(findings);
+    tell_vm_huge(findings);
     tell_maps(findings);
-    tell_shared_huge_pages(findings);
 }

@@ -117,6 +117,13 @@ int life_start(void)
     return result;
 }
 
+static enum ashlar_status no_record(void)
+{
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory for a pool's record of %zu bytes",
+                     sizeof(struct ashlar_pool));
+}
+
 /* A record that no pool has, zeroed but for its key; NULL: no memory. */
 static struct ashlar_pool *record_take(void)
 {
@@ -252,7 +259,7 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
 {
     size_t stride;
 
-    type_freeze(type, &pool->object_bytes, &pool->plan.alignment, &stride);
+    type_layout(type, &pool->object_bytes, &pool->plan.alignment, &stride);
     pool->type = type;
     pool->flags = options->flags;
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
@@ -318,7 +325,6 @@ static void dismantle(struct ashlar_pool *pool)
     uint32_t i;
 
     pending_drop(pool);
-
     watch_destroy(pool);
     for (i = 0; map != NULL && i < map->count; i++)
         slab_destroy(&pool->plan, map->order[i]);
@@ -330,14 +336,44 @@ static void dismantle(struct ashlar_pool *pool)
     record_give(pool);
 }
 
+/* A pool as the type is now, which is not fixed yet; not in the list. */
+static enum ashlar_status make(const struct ashlar_type *type,
+                               const struct ashlar_pool_options *options,
+                               struct ashlar_pool **pool_out)
+{
+    struct ashlar_pool *pool = record_take();
+    enum ashlar_status status;
+
+    if (pool == NULL)
+        return no_record();
+    fill(pool, type, options);
+    status = make_home(pool);
+    if (status == ASHLAR_OK)
+        status = grow_singles_to(pool, options->initial_slots);
+    if (status == ASHLAR_OK)
+        *pool_out = pool;
+    else
+        dismantle(pool);
+    return status;
+}
+
+/* Fix the type. False: it was made stronger meanwhile, and the pool is gone. */
+static bool settle(const struct ashlar_type *type, struct ashlar_pool *pool)
+{
+    if (type_freeze(type, pool->plan.alignment))
+        return true;
+    dismantle(pool);
+    return false;
+}
+
 enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
                                       const struct ashlar_pool_options *options,
                                       struct ashlar_pool **pool_out)
 {
     static const struct ashlar_pool_options defaults = ASHLAR_POOL_OPTIONS_INIT;
     struct ashlar_pool_options own = defaults;
+    struct ashlar_pool *pool = NULL;
     enum ashlar_status status;
-    struct ashlar_pool *pool;
 
     if (type == NULL || pool_out == NULL)
         return error_set(ASHLAR_ERR_INVALID,
@@ -352,19 +388,13 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
     status = check_options(&own);
     if (status != ASHLAR_OK)
         return status;
-    pool = life_start() == 0 ? record_take() : NULL;
-    if (pool == NULL)
-        return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory for a pool's record of %zu bytes",
-                         sizeof(*pool));
-    fill(pool, type, &own);
-    status = make_home(pool);
-    if (status == ASHLAR_OK)
-        status = grow_singles_to(pool, own.initial_slots);
-    if (status != ASHLAR_OK) {
-        dismantle(pool);
+    if (life_start() != 0)
+        return no_record();
+    do
+        status = make(type, &own, &pool);
+    while (status == ASHLAR_OK && !settle(type, pool));
+    if (status != ASHLAR_OK)
         return status;
-    }
     __atomic_store_n(&pool->life, POOL_LIVE, __ATOMIC_RELEASE);
     list_append(pool);
     *pool_out = pool;

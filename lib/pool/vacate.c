@@ -4,6 +4,7 @@
 
 #include "pool/vacate.h"
 
+#include "base/error.h"
 #include "pool/pool.h"
 
 /* With both locks held: whether all of a slab is free. */
@@ -98,8 +99,12 @@ enum ashlar_status vacate_revive(struct ashlar_pool *pool, uint64_t missing,
     for (slab = first_vacant(pool);
          slab != NULL && *made_out < missing && slab->count <= room - *made_out;
          slab = first_vacant(pool)) {
+        /* Not a new slab instead: it would lie over this one. */
         if (kind == SLAB_RUNS && slab_make_tags(slab) != 0)
-            return ASHLAR_OK;
+            return error_set(ASHLAR_ERR_NO_MEMORY,
+                             "no host memory for the tags of %lu slots of pool "
+                             "\"%s\"",
+                             (unsigned long)slab->count, pool->name);
         status = slab_refill(&pool->plan, slab);
         if (status != ASHLAR_OK)
             return status;

@@ -71,7 +71,7 @@ this_machine() {
     and f('open files') and f('pages')
     and has('source', 'ok', 'heap, built in') and has('source', 'ok', 'vm, ')
     and has('arenas', 'ok', 'memory of ranges')
-    and has('memfd', 'ok', 'works') and has('vm', 'ok', 'granules of 2.00 MiB')
+    and has('memfd', 'ok', 'works') and f('vm huge') and has('vm', 'ok', 'granules of 2.00 MiB')
     and f('mappings')"
 }
 

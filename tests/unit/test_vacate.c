@@ -263,6 +263,31 @@ START_TEST(without_memory_the_far_end_stays_away)
 }
 END_TEST
 
+START_TEST(without_memory_no_slab_is_made_over_one_that_was_trimmed)
+{
+    unsigned long nth;
+    char *run;
+
+    start(128, 128, 30000);
+    get(30000);
+    put_from(0);
+    for (nth = 1;; nth++) {
+        (void)trim();
+        memory_fail_nth(nth, false);
+        run = ashlar_pool_get_run(pool, 20000);
+        memory_fail_nth(0, false);
+        if (run != NULL)
+            break;
+        REQUIRE(ashlar_last_error() == ASHLAR_ERR_NO_MEMORY);
+    }
+    ck_assert_uint_gt(nth, 2);
+    REQUIRE(ashlar_pool_put_run(pool, run, 20000) == ASHLAR_OK);
+    get(30000);
+    check_array();
+    end();
+}
+END_TEST
+
 static Suite *vacate_suite(void)
 {
     Suite *suite = suite_create("vacate");
@@ -278,6 +303,8 @@ static Suite *vacate_suite(void)
     tcase_add_test(range, the_far_end_may_come_again_as_runs);
     tcase_add_test(range, after_a_trim_a_reserve_holds_again);
     tcase_add_test(range, without_memory_the_far_end_stays_away);
+    tcase_add_test(range,
+                   without_memory_no_slab_is_made_over_one_that_was_trimmed);
     suite_add_tcase(suite, range);
     return suite;
 }
