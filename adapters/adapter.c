@@ -108,17 +108,32 @@ static void *alloc(int device, size_t size)
     return block;
 }
 
-/* What cannot be freed stays, as work may use it still. */
-static void free_after(int device, void *block, uint64_t stream)
+/*
+ * What is freed on a stream that is being captured comes back with its graph,
+ * which may use it whenever it runs. What cannot be freed stays: work may use
+ * it still.
+ */
+static enum ashlar_status free_in(struct ashlar_arena *arena, void *block,
+                                  uint64_t stream)
 {
     struct ashlar_fence fence = ASHLAR_FENCE_OF_STREAM(NULL, stream);
+    enum ashlar_status status =
+        ashlar_arena_free_after(arena, block, &fence, 1);
+
+    if (status != ASHLAR_ERR_CAPTURE)
+        return status;
+    fence.kind = ASHLAR_FENCE_CAPTURE;
+    return ashlar_arena_free_after(arena, block, &fence, 1);
+}
+
+static void free_after(int device, void *block, uint64_t stream)
+{
     struct ashlar_arena *arena;
 
     if (block == NULL)
         return;
     arena = ashlar_adapter_arena(device);
-    if (arena == NULL ||
-        ashlar_arena_free_after(arena, block, &fence, 1) != ASHLAR_OK)
+    if (arena == NULL || free_in(arena, block, stream) != ASHLAR_OK)
         __atomic_fetch_add(&kept, 1, __ATOMIC_RELAXED);
 }
 

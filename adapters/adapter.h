@@ -44,8 +44,8 @@
 ASHLAR_API void *ashlar_torch_alloc(ssize_t size, int device, void *stream);
 
 /**
- * Free it when the work queued on the stream so far is done. On a stream that
- * is being captured it stays allocated: see ashlar_adapter_kept().
+ * Free it when the work queued on the stream so far is done; on a stream that
+ * is being captured, when its graph is gone.
  *
  * @param block   From ashlar_torch_alloc(); NULL does nothing.
  * @param size    As it was asked for; not looked at.
@@ -94,8 +94,7 @@ ASHLAR_API void ashlar_cupy_free(intptr_t param, void *block, int device);
 ASHLAR_API struct ashlar_arena *ashlar_adapter_arena(int device);
 
 /**
- * Blocks that could not be freed and stay allocated, mostly since their stream
- * was being captured, and a graph may use them whenever it runs.
+ * Blocks that could not be freed, and stay allocated.
  *
  * @par Threads  Any thread at any time.
  */

@@ -215,8 +215,9 @@ ASHLAR_API void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,
  * @param type   A registered type; its alignment is fixed from now on.
  * @param n      Objects, 1 or more.
  *
- * @return As ashlar_arena_alloc(); ASHLAR_ERR_INVALID also when type is NULL,
- *         or n objects are more than can be addressed.
+ * @return As ashlar_arena_alloc(); ASHLAR_ERR_INVALID also when type is NULL or
+ *         no type of this process, or n objects are more than can be
+ *         addressed.
  *
  * @par Threads  Any thread at any time.
  * @par Never    pass the result to free(3).

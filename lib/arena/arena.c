@@ -290,33 +290,57 @@ void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,
     return block;
 }
 
+static enum ashlar_status check_type(const struct ashlar_type *type)
+{
+    if (type == NULL)
+        return error_set(ASHLAR_ERR_INVALID, "ashlar_arena_alloc_type() was "
+                                             "given NULL for type");
+    if (type_is_known(type))
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_INVALID,
+                     "type is %p, which is no type that ashlar_type_register() "
+                     "or ashlar_type_find() gave",
+                     (const void *)type);
+}
+
+static enum ashlar_status bytes_of_type(size_t n, size_t stride,
+                                        size_t *bytes_out)
+{
+    if (n != 0 && multiply_size(n, stride, bytes_out))
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_INVALID,
+                     "n is %zu; give 1 or more, and no more than can be "
+                     "addressed at %zu bytes each",
+                     n, stride);
+}
+
+/* Its alignment may have got stronger meanwhile: then once more. */
 void *ashlar_arena_alloc_type(struct ashlar_arena *arena,
                               const struct ashlar_type *type, size_t n)
 {
+    static const char call[] = "ashlar_arena_alloc_type()";
+    enum ashlar_status status = arena_check(arena, call);
     size_t object_bytes;
     size_t alignment;
+    size_t bytes = 0;
     size_t stride;
-    size_t bytes;
+    void *block;
 
-    if (arena_check(arena, "ashlar_arena_alloc_type()") != ASHLAR_OK)
+    if (status != ASHLAR_OK)
         return NULL;
-    if (type == NULL) {
-        (void)arena_refuse(arena,
-                           error_set(ASHLAR_ERR_INVALID,
-                                     "ashlar_arena_alloc_type() was given NULL "
-                                     "for type"));
-        return NULL;
+    status = check_type(type);
+    while (status == ASHLAR_OK) {
+        type_layout(type, &object_bytes, &alignment, &stride);
+        status = bytes_of_type(n, stride, &bytes);
+        if (status != ASHLAR_OK)
+            break;
+        block = alloc_slowly(arena, bytes, alignment, call);
+        if (block == NULL || type_freeze(type, alignment))
+            return block;
+        (void)ashlar_arena_free(arena, block);
     }
-    type_freeze(type, &object_bytes, &alignment, &stride);
-    if (n == 0 || !multiply_size(n, stride, &bytes)) {
-        (void)arena_refuse(arena,
-                           error_set(ASHLAR_ERR_INVALID,
-                                     "n is %zu; give 1 or more, and no more "
-                                     "than can be addressed at %zu bytes each",
-                                     n, stride));
-        return NULL;
-    }
-    return alloc_slowly(arena, bytes, alignment, "ashlar_arena_alloc_type()");
+    (void)arena_refuse(arena, status);
+    return NULL;
 }
 
 /* --- freeing -------------------------------------------------------------- */

@@ -199,6 +199,9 @@ START_TEST(a_type_stands_for_size_and_alignment)
     ck_assert(ranges_error_is(ASHLAR_ERR_INVALID, "128 bytes each"));
     ck_assert_ptr_null(ashlar_arena_alloc_type(arena, NULL, 1));
     ck_assert(ranges_error_is(ASHLAR_ERR_INVALID, "NULL for type"));
+    ck_assert_ptr_null(ashlar_arena_alloc_type(
+        arena, (const struct ashlar_type *)(const void *)&map, 1));
+    ck_assert(ranges_error_is(ASHLAR_ERR_INVALID, "is no type that"));
 }
 END_TEST
 
