@@ -14,11 +14,14 @@
 
 #include <ashlar.h>
 
+#include "support/engine.h"
 #include "support/stress.h"
 #include "support/suite.h"
 
 #define BLOCKS 400
 #define LARGE  ((size_t)6 << 20)
+/* Of addresses; four threads have 3 GiB at the very most. */
+#define RESERVE_BYTES (UINT64_C(16) << 30)
 
 struct block {
     unsigned char *at;
@@ -30,7 +33,7 @@ struct block {
 struct walk {
     struct stress_random random;
     struct ashlar_arena *arena;
-    struct ashlar_source *vm;
+    struct ashlar_source *source;
     uint64_t stream;
     bool resets; /* this thread alone uses the arena */
     bool fences;
@@ -141,7 +144,7 @@ static void do_alloc(struct walk *walk)
 
 static void do_free(struct walk *walk)
 {
-    struct ashlar_fence fence = {ASHLAR_FENCE_STREAM, 0, walk->vm,
+    struct ashlar_fence fence = {ASHLAR_FENCE_STREAM, 0, walk->source,
                                  walk->stream};
     struct block block = take(walk, below(walk, walk->count));
     enum ashlar_status status;
@@ -180,8 +183,8 @@ static void do_resize(struct walk *walk)
 static void do_stream(struct walk *walk)
 {
     enum ashlar_status status = stress_chance(&walk->random, 2)
-                                    ? ashlar_vm_hold(walk->vm, walk->stream)
-                                    : ashlar_vm_finish(walk->vm, walk->stream);
+                                    ? engine_hold(walk->source, walk->stream)
+                                    : engine_finish(walk->source, walk->stream);
 
     STRESS_EXPECT(status == ASHLAR_OK, "%s", ashlar_last_error_message());
 }
@@ -193,7 +196,7 @@ static void do_seldom(struct walk *walk)
     if (walk->fences)
         do_stream(walk);
     if (walk->resets && stress_chance(&walk->random, 20)) {
-        (void)ashlar_vm_finish(walk->vm, walk->stream);
+        (void)engine_finish(walk->source, walk->stream);
         while (walk->count != 0)
             (void)take(walk, walk->count - 1);
         status = ashlar_arena_reset(walk->arena);
@@ -221,16 +224,16 @@ static void run(struct walk *walk, size_t steps)
 {
     while (steps-- != 0 && !stress_failed())
         step(walk);
-    (void)ashlar_vm_finish(walk->vm, walk->stream);
+    (void)engine_finish(walk->source, walk->stream);
     while (walk->count != 0)
         do_free(walk);
-    (void)ashlar_vm_finish(walk->vm, walk->stream);
+    (void)engine_finish(walk->source, walk->stream);
 }
 
 /* --- threads -------------------------------------------------------------- */
 
 struct team {
-    struct ashlar_source *vm;
+    struct ashlar_source *source;
     struct ashlar_arena *arena;
     uint32_t kind;
     unsigned threads;
@@ -246,8 +249,9 @@ static void walk_in_team(unsigned number, void *user)
     memset(walk, 0, sizeof(*walk));
     walk->random = stress_stream(number + 100 * team->kind);
     walk->arena = team->arena;
-    walk->vm = team->vm;
+    walk->source = team->source;
     walk->stream = number + 1;
+    engine_prepare(walk->stream);
     walk->fences = true;
     walk->resets = team->threads == 1 && team->kind != ASHLAR_ARENA_KIND_SHARED;
     run(walk, team->steps);
@@ -273,11 +277,10 @@ static void play(uint32_t kind, unsigned threads, size_t steps)
     struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
     struct team team = {NULL, NULL, kind, threads, steps / threads};
 
-    /* Granules that many blocks share, and that many blocks span. */
-    STRESS_EXPECT(ashlar_source_open("vm", "granule=64K,memory=6G", &team.vm) ==
-                      ASHLAR_OK,
-                  "open");
-    options.source = kind == ASHLAR_ARENA_KIND_RANGE ? team.vm : NULL;
+    STRESS_EXPECT(engine_open(NULL, &team.source) == ASHLAR_OK, "open: %s",
+                  ashlar_last_error_message());
+    options.source = kind == ASHLAR_ARENA_KIND_RANGE ? team.source : NULL;
+    options.reserve_bytes = kind == ASHLAR_ARENA_KIND_RANGE ? RESERVE_BYTES : 0;
     options.flags =
         kind == ASHLAR_ARENA_KIND_ISOLATED ? ASHLAR_ARENA_ISOLATED : 0;
     if (STRESS_EXPECT(ashlar_arena_create(&options, &team.arena) == ASHLAR_OK,
@@ -287,7 +290,7 @@ static void play(uint32_t kind, unsigned threads, size_t steps)
             check_empty(team.arena);
             STRESS_EXPECT(ashlar_arena_destroy(team.arena, 0) == ASHLAR_OK,
                           "destroy: %s", ashlar_last_error_message());
-            STRESS_EXPECT(ashlar_source_close(team.vm) == ASHLAR_OK,
+            STRESS_EXPECT(ashlar_source_close(team.source) == ASHLAR_OK,
                           "close: %s", ashlar_last_error_message());
         }
     }
