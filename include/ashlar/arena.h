@@ -274,8 +274,9 @@ ashlar_arena_free_sized(struct ashlar_arena *arena, void *block, size_t size,
  *
  * From the call on it is not the caller's, though the work may use it until
  * then. It can be had again when a later call on the arena finds that the
- * fences have passed: an allocation, another ashlar_arena_free_after(),
- * ashlar_arena_trim() or ashlar_arena_destroy().
+ * fences have passed: an allocation (on the heap only when memory is short),
+ * another ashlar_arena_free_after(), ashlar_arena_query(), ashlar_arena_trim()
+ * or ashlar_arena_destroy().
  *
  * @param arena   The arena it came from.
  * @param block   A live block.
