@@ -289,6 +289,9 @@ START_TEST(a_child_uses_arenas_on_the_heap_and_no_others)
     struct ashlar_fence on_1 = {ASHLAR_FENCE_STREAM, 0, NULL, 1};
     struct family family;
 
+    /* A fork takes more locks of jemalloc's than ThreadSanitizer can follow. */
+    if (stress_is_tsan())
+        return;
     family.vm = open_vm(NULL);
     on_1.source = family.vm;
     family.heap = make(NULL, 0);
