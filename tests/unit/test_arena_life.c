@@ -88,7 +88,7 @@ START_TEST(a_source_with_blocks_of_its_own_alone_holds_no_arena)
 
     OK(ashlar_source_open("heap", NULL, &options.source));
     OK(ashlar_arena_create(&options, &arena));
-    REFUSED(ASHLAR_ERR_BUSY, "stand on the source",
+    REFUSED(ASHLAR_ERR_BUSY, "arena(s), range(s) or fence(s) stand on",
             ashlar_source_close(options.source));
     OK(ashlar_arena_destroy(arena, 0));
     OK(ashlar_source_close(options.source));

@@ -466,7 +466,8 @@ START_TEST(two_arenas_on_one_source_do_not_disturb_each_other)
     ck_assert_int_eq(mine[0], 1);
     ck_assert_int_eq(mine[10 * MIB - 1], 1);
     OK(ashlar_arena_free(arena, mine));
-    REFUSED(ASHLAR_ERR_BUSY, "stand on the source", ashlar_source_close(vm));
+    REFUSED(ASHLAR_ERR_BUSY, "arena(s), range(s) or fence(s) stand on",
+            ashlar_source_close(vm));
 }
 END_TEST
 
