@@ -226,6 +226,27 @@ check_options(const struct ashlar_pool_options *options)
     return check_counts(options);
 }
 
+/* Before the type is frozen, so that a refusal changes nothing; and after, since
+ * until then another thread may make its alignment stronger. */
+static enum ashlar_status
+check_stride(const struct ashlar_type *type,
+             const struct ashlar_pool_options *options)
+{
+    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
+    enum ashlar_status status;
+
+    if (options->stride == 0)
+        return ASHLAR_OK;
+    status = ashlar_type_query(type, &info);
+    if (status != ASHLAR_OK || options->stride == info.stride)
+        return status;
+    return error_set(ASHLAR_ERR_CONFLICT,
+                     "slots of type \"%s\" lie %zu bytes apart, since its "
+                     "alignment is %zu; an array of objects of %zu bytes needs "
+                     "the type declared with that alignment",
+                     info.name, info.stride, info.alignment, options->stride);
+}
+
 static uint32_t cache_slots_of(const struct ashlar_pool_options *options,
                                size_t stride, bool watched)
 {
@@ -350,6 +371,8 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
             return status;
     }
     status = check_options(&own);
+    if (status == ASHLAR_OK)
+        status = check_stride(type, &own);
     if (status != ASHLAR_OK)
         return status;
     pool = life_start() == 0 ? record_take() : NULL;
@@ -358,7 +381,9 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
                          "no host memory for a pool's record of %zu bytes",
                          sizeof(*pool));
     fill(pool, type, &own);
-    status = make_home(pool);
+    status = check_stride(type, &own);
+    if (status == ASHLAR_OK)
+        status = make_home(pool);
     if (status == ASHLAR_OK)
         status = grow_singles_to(pool, own.initial_slots);
     if (status != ASHLAR_OK) {
