@@ -6,7 +6,7 @@
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
-documents="README.md CONTRIBUTING.md doc/design.md doc/python.md"
+documents="README.md CONTRIBUTING.md doc/cpp.md doc/design.md doc/python.md"
 
 # The example's code: all but the licence above and the output below.
 sed -n '/^#include/,/^}$/p' "$top_srcdir/examples/01_pool.c" >"$scratch/code"
