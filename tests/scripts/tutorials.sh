@@ -61,6 +61,7 @@ tutorial() {
   done
 }
 
+tutorial c
 if [ -n "$CXX" ] && have "${CXX%% *}"; then
   tutorial cpp
 else
