@@ -30,8 +30,9 @@ static const char doc[] =
     "left when it is closed."
     "\v"
     "NAME is a plug-in's name, looked for as programs do (see ashlar sources), "
-    "or its file, ashlar_NAME.so, with a slash in its path. The plug-in runs "
-    "in a process of its own, without libashlar, so a crash is told, too. A "
+    "or its file, ashlar_NAME.so, with a slash in its path; heap and vm are "
+    "built in, and tried as well. It runs in a process of its own, and "
+    "nothing but its own functions is called, so a crash is told, too. A "
     "promise that it has no functions for is not tried.\n"
     "\n"
     "Examples:\n"
@@ -136,7 +137,7 @@ static char *name_of_file(const char *path)
 
 struct search {
     const char *name;
-    char *path; /* NULL: not found */
+    char *path; /* "": built in; NULL: not found */
 };
 
 /* Also a file that ashlar refuses: then the trial says more about it. */
@@ -161,9 +162,6 @@ static char *path_of_name(const char *name)
               "no plug-in is called %s; ashlar sources lists them, and a file "
               "is given with a slash in its path",
               name);
-    if (search.path[0] == '\0')
-        error(EXIT_WRONG, 0,
-              "%s is built into libashlar, and tried when that is built", name);
     return search.path;
 }
 
@@ -185,7 +183,7 @@ int command_check_plugin(int argc, char **argv)
         path = path_of_name(arguments.name);
         name = must_copy(arguments.name);
     }
-    arguments.run.path = path;
+    arguments.run.path = path[0] == '\0' ? "built into libashlar" : path;
     report = check_run(path, name, arguments.options, arguments.option_count,
                        &arguments.run);
     if (report == NULL)

@@ -14,9 +14,11 @@
 #include <ashlar/range.h>
 #include <ashlar/source.h>
 #include <ashlar/status.h>
+#include <ashlar/vm.h>
 
 #include "human.h"
 #include "line.h"
+#include "must.h"
 #include "sources.h"
 
 #define MAPS_LEAST 65530
@@ -61,22 +63,34 @@ static void tell_sources(struct findings *findings)
     sources_clear(&sources);
 }
 
-/* --- the vm source -------------------------------------------------------- */
+/* --- what ranges do ------------------------------------------------------- */
 
-/* Grow a range by a granule, and write to it. */
-static bool try_range(struct ashlar_source *source, uint64_t granule)
+/* Grow a range by a granule, and write to all of it if the host can. */
+static struct ashlar_range *fill_range(struct ashlar_source *source,
+                                       const struct ashlar_source_info *info)
 {
     struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
     struct ashlar_range *range;
-    bool good;
 
     if (ashlar_range_create(source, NULL, &range) != ASHLAR_OK)
-        return false;
-    good = ashlar_range_grow_to(range, granule, &result) == ASHLAR_OK;
-    if (good)
-        *(volatile char *)(uintptr_t)result.base = 1;
+        return NULL;
+    if (ashlar_range_grow_to(range, info->granule, &result) == ASHLAR_OK) {
+        if ((info->can & ASHLAR_CAN_HOST_ACCESS) != 0)
+            memset((void *)(uintptr_t)result.base, 1, info->granule);
+        return range;
+    }
     (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
-    return good;
+    return NULL;
+}
+
+static bool try_range(struct ashlar_source *source,
+                      const struct ashlar_source_info *info)
+{
+    struct ashlar_range *range = fill_range(source, info);
+
+    if (range != NULL)
+        (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
+    return range != NULL;
 }
 
 static void tell_vm(struct findings *findings)
@@ -86,7 +100,7 @@ static void tell_vm(struct findings *findings)
     bool good = ashlar_source_open("vm", NULL, &source) == ASHLAR_OK;
 
     if (good && ashlar_source_query(source, &info) == ASHLAR_OK &&
-        try_range(source, info.granule)) {
+        try_range(source, &info)) {
         findings_add(findings, FINDING_OK, "vm",
                      "ranges grow by granules of %s, up to %s",
                      human_bytes(info.granule).s,
@@ -97,6 +111,35 @@ static void tell_vm(struct findings *findings)
         findings_advise(findings, "%s", ashlar_last_error_message());
     }
     if (good)
+        (void)ashlar_source_close(source);
+}
+
+/* A device's driver is started for it, but no context is. */
+static void tell_cuda(struct findings *findings)
+{
+    struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
+    struct ashlar_source *source;
+    enum ashlar_status status = ashlar_source_open("cuda", NULL, &source);
+
+    if (status == ASHLAR_ERR_NO_PLUGIN) {
+        findings_add(findings, FINDING_NOTE, "cuda", "there is no plug-in");
+        findings_advise(findings, "it is built where the toolkit's cuda.h and "
+                                  "cudaTypedefs.h are found");
+        return;
+    }
+    if (status == ASHLAR_OK &&
+        ashlar_source_query(source, &info) == ASHLAR_OK &&
+        try_range(source, &info)) {
+        findings_add(findings, FINDING_OK, "cuda",
+                     "%s: ranges grow by granules of %s, up to %s",
+                     info.description, human_bytes(info.granule).s,
+                     human_bytes(info.memory_bytes).s);
+    } else {
+        findings_add(findings, FINDING_PROBLEM, "cuda",
+                     "a range on device 0 cannot grow");
+        findings_advise(findings, "%s", ashlar_last_error_message());
+    }
+    if (status == ASHLAR_OK)
         (void)ashlar_source_close(source);
 }
 
@@ -135,31 +178,58 @@ static void tell_maps(struct findings *findings)
                         MAPS_LEAST);
 }
 
-/* The word in brackets: "always within_size advise [never] deny force". */
-static void tell_shared_huge_pages(struct findings *findings)
+/* Not what the settings promise, but what a granule really got. */
+static void tell_granted(struct findings *findings,
+                         const struct ashlar_vm_account *account)
 {
-    char line[96];
-    char *word, *end;
-    bool granted;
+    char *granted = must_format("%s", human_bytes(account->huge_bytes).s);
 
-    line_read("/sys/kernel/mm/transparent_hugepage/shmem_enabled", line,
-              sizeof(line));
-    word = strchr(line, '[');
-    end = strchr(line, ']');
-    if (word == NULL || end == NULL || end < word)
-        return;
-    *end = '\0';
-    word++;
-    granted = strcmp(word, "never") != 0 && strcmp(word, "deny") != 0;
-    findings_add(findings, FINDING_OK, "shared huge", "%s%s", word,
-                 granted ? "" : ": the option huge=yes of vm has no effect");
+    switch (account->huge) {
+    case ASHLAR_VM_HUGE_ALLOWED:
+        findings_add(findings, FINDING_OK, "vm huge",
+                     "huge=yes got %s of %s in huge pages just now", granted,
+                     human_bytes(account->mapped_bytes).s);
+        break;
+    case ASHLAR_VM_HUGE_DENIED:
+        findings_add(findings, FINDING_OK, "vm huge",
+                     "denied by the kernel (shmem_enabled): huge=yes has no "
+                     "effect");
+        break;
+    default:
+        findings_add(findings, FINDING_OK, "vm huge",
+                     "this kernel does not say");
+    }
+    free(granted);
 }
 
-void doctor_sources(struct findings *findings)
+static void tell_vm_huge(struct findings *findings)
+{
+    struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
+    struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
+    struct ashlar_range *range = NULL;
+    struct ashlar_source *source;
+
+    if (ashlar_source_open("vm", "huge=yes", &source) != ASHLAR_OK) {
+        findings_add(findings, FINDING_OK, "vm huge", "%s",
+                     ashlar_last_error_message());
+        return;
+    }
+    if (ashlar_source_query(source, &info) == ASHLAR_OK)
+        range = fill_range(source, &info);
+    if (range != NULL && ashlar_vm_query(source, &account) == ASHLAR_OK)
+        tell_granted(findings, &account);
+    if (range != NULL)
+        (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
+    (void)ashlar_source_close(source);
+}
+
+void doctor_sources(struct findings *findings, bool driver)
 {
     tell_sources(findings);
     tell_memfd(findings);
     tell_vm(findings);
+    tell_vm_huge(findings);
+    if (driver)
+        tell_cuda(findings);
     tell_maps(findings);
-    tell_shared_huge_pages(findings);
 }

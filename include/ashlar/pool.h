@@ -28,8 +28,11 @@
  * made, get and put make no system call, except that a contended lock may have
  * to sleep.
  *
- * After fork(2) the child may use its heap pools: slots that the parent's
- * threads held stay live, and what their caches held is taken back.
+ * After fork(2) the child may use its heap pools. Slots that were live, with
+ * whichever thread, stay live; what was in caches (of threads and of callers,
+ * the forking thread's too) or waited for fences is free, and caches start
+ * empty. In an unchecked pool, slots that another thread was just moving may be
+ * lost to the child. A pool on a range is refused there (ASHLAR_ERR_FORKED).
  */
 #ifndef ASHLAR_POOL_H
 #define ASHLAR_POOL_H
@@ -107,7 +110,7 @@ struct ashlar_pool_options {
 /**
  * Make a pool.
  *
- * From now on the type's alignment is fixed for ever.
+ * From the first pool on the type's alignment is fixed for ever.
  *
  * @param type      A registered type.
  * @param options   Borrowed for the call; NULL for all defaults.
@@ -240,7 +243,8 @@ ASHLAR_API void *ashlar_pool_get(struct ashlar_pool *pool) ASHLAR_MUST_USE;
  *         ASHLAR_ERR_WRONG_OWNER  not an address of this pool, or of a run;
  *         ASHLAR_ERR_MISALIGNED   inside a slot, not at its start;
  *         ASHLAR_ERR_NOT_LIVE     it was put already, or never handed out.
- *         With ASHLAR_POOL_UNCHECKED, ASHLAR_ERR_NOT_LIVE is not noticed.
+ *         With ASHLAR_POOL_UNCHECKED, a slot that is not live or is one of a
+ *         run may pass unnoticed, and then the pool hands it out twice.
  *
  * @par Threads  Any thread at any time, also another than the one that got it.
  * @since 0.1
@@ -308,9 +312,12 @@ ASHLAR_API enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
  *
  * @return As ashlar_pool_put_bulk();
  *         ASHLAR_ERR_INVALID      no fences, or a bad one;
- *         ASHLAR_ERR_UNSUPPORTED  the source has no fences;
+ *         ASHLAR_ERR_UNSUPPORTED  the source has no fences of that kind;
  *         ASHLAR_ERR_CAPTURE      a stream is being captured, and cannot be a
- *                                 fence;
+ *                                 fence of kind ASHLAR_FENCE_STREAM; what a
+ *                                 graph reads waits for ASHLAR_FENCE_CAPTURE;
+ *         ASHLAR_ERR_CONTEXT_FAILED  a stream's context has failed, and takes
+ *                                 no fence;
  *         ASHLAR_ERR_NO_MEMORY    no host memory for the record.
  *
  * @par Threads  Any thread at any time.
@@ -355,6 +362,9 @@ ASHLAR_API size_t ashlar_pool_get_up_to(struct ashlar_pool *pool,
 /**
  * Get n slots side by side.
  *
+ * Where max_slots leaves no room, single slots make way if all neighbours are
+ * free; what the calling thread's own cache keeps counts as free.
+ *
  * @param pool  The pool.
  * @param n     Slots, 1 or more.
  *
@@ -363,7 +373,8 @@ ASHLAR_API size_t ashlar_pool_get_up_to(struct ashlar_pool *pool,
  *         ashlar_last_error() gives one of
  *         ASHLAR_ERR_INVALID     pool is NULL, n is 0 or above max_slots,
  *         ASHLAR_ERR_STALE       the pool was destroyed,
- *         ASHLAR_ERR_LIMIT       fewer than n slots are left below max_slots,
+ *         ASHLAR_ERR_LIMIT       fewer than n slots are left below max_slots;
+ *                                what other caches keep is not left,
  *         ASHLAR_ERR_FRAGMENTED  n are left, but not side by side; the
  *                                sentence says how long the longest run is,
  *         ASHLAR_ERR_NO_MEMORY   the source has no memory left.
@@ -480,20 +491,24 @@ ashlar_pool_for_each_live(struct ashlar_pool *pool, ashlar_pool_live_fn *fn,
                           void *user);
 
 /**
- * Give the pages of wholly free slots back to the system.
+ * Give the memory of free slots back.
  *
- * Addresses stay the pool's, and capacity stays: such a slot is zero-filled
- * when it is next touched. The calling thread's cache is emptied; those of
- * other threads are not. Ends what ashlar_pool_reserve() and
- * ashlar_pool_reserve_runs() promised.
+ * On a heap, that is whole pages of free slots, and capacity stays: such a slot
+ * reads as zero when it is next touched. On a range, it is the far end: what
+ * lies behind the last slot that is not free, in whole slabs and chunks, and
+ * capacity shrinks by that; growth comes back to the same addresses and
+ * indexes. The calling thread's cache is emptied; those of other threads are
+ * not. Ends what ashlar_pool_reserve() and ashlar_pool_reserve_runs() promised.
  *
  * @param pool       The pool.
  * @param bytes_out  Receives the bytes given back, of pages that may or may
  *                   not have been touched before. May be NULL.
  *
  * @return ASHLAR_OK;
- *         ASHLAR_ERR_INVALID  pool is NULL;
- *         ASHLAR_ERR_STALE    the pool was destroyed.
+ *         ASHLAR_ERR_INVALID    pool is NULL;
+ *         ASHLAR_ERR_STALE      the pool was destroyed;
+ *         ASHLAR_ERR_NO_MEMORY  no host memory to note what a range is to give
+ *                               back; promises have ended all the same.
  *
  * @par Threads  Any thread at any time.
  * @since 0.1

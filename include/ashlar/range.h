@@ -46,8 +46,19 @@ enum ashlar_fence_kind {
     ASHLAR_FENCE_QUIET = 1,
     /** The work queued on a stream when the call is made. */
     ASHLAR_FENCE_STREAM = 2,
-    /** An event of the caller's, who keeps it until it has passed. */
-    ASHLAR_FENCE_EVENT = 3
+    /**
+     * An event of the caller's, who keeps it until it has passed. It must not
+     * have been recorded on a stream that is being captured.
+     */
+    ASHLAR_FENCE_EVENT = 3,
+    /**
+     * The graph that a stream is being captured into, and every executable
+     * graph that is made of it, being gone: what a captured launch uses is used
+     * again by each replay.
+     */
+    ASHLAR_FENCE_CAPTURE = 4,
+    /** The same of a graph at hand; executables made before do not count. */
+    ASHLAR_FENCE_GRAPH = 5
 };
 
 /** "When the work queued on this stream so far is done." */
@@ -58,7 +69,10 @@ struct ashlar_fence {
     uint32_t reserved;
     /** The source that the stream belongs to; NULL: the range's own. */
     struct ashlar_source *source;
-    /** The stream or event; a stream of 0 is the default stream, and waits. */
+    /**
+     * The stream, event or graph; a stream of 0 is the default stream, and
+     * waits.
+     */
     uint64_t handle;
 };
 
@@ -93,7 +107,7 @@ struct ashlar_range_options {
     uint64_t alignment;
     /** The largest chunk, a multiple of the granule. 0: no bound. */
     uint64_t chunk_max_bytes;
-    /** Bytes that a shrink keeps mapped for the next grow. */
+    /** Bytes that a shrink keeps mapped, if they are, for the next grow. */
     uint64_t keep_bytes;
     /** Rights beside the home location's, which is read-write. Copied. */
     const struct ashlar_access *access;
@@ -189,9 +203,13 @@ ashlar_range_create(struct ashlar_source *source,
  *         ASHLAR_ERR_INVALID    a NULL argument, n of 0, a bad fence;
  *         ASHLAR_ERR_BUSY       pools stand on it; the sentence has the count;
  *         ASHLAR_ERR_CAPTURE    a stream is being captured and cannot be a
- *                               fence;
+ *                               fence of kind ASHLAR_FENCE_STREAM;
+ *                               ASHLAR_FENCE_CAPTURE is for those;
+ *         ASHLAR_ERR_UNSUPPORTED  the source has no fences of that kind;
+ *         ASHLAR_ERR_CONTEXT_FAILED  a stream's context has failed, and takes
+ *                               no fence; its work is over: ASHLAR_QUIET;
  *         ASHLAR_ERR_NO_MEMORY  no host memory to note what is to be taken
- *                               away; nothing was done;
+ *                               away; nothing was done. Not with ASHLAR_QUIET;
  *         ASHLAR_ERR_FORKED     the range is the parent's;
  *         ASHLAR_ERR_DRIVER     a fence could not be made.
  *
@@ -242,7 +260,8 @@ enum ashlar_range_depth {
 };
 
 /**
- * Do ahead of need what a grow to `total` would have to do.
+ * Do ahead of need what a grow to `total` would have to do. It is given back
+ * by ashlar_range_shrink_to(), and when the range is destroyed.
  *
  * @param range  The range.
  * @param total  As for ashlar_range_grow_to(); used stays.
@@ -260,7 +279,9 @@ ashlar_range_prepare(struct ashlar_range *range, uint64_t total,
 
 /**
  * Make no more than `total` bytes usable. Whole chunks beyond it, and beyond
- * keep_bytes, go when the fences have passed.
+ * keep_bytes, go when the fences have passed; so do all chunks that
+ * ashlar_range_prepare() created and no grow has mapped. With what is used as
+ * total, only what was made ahead of need goes.
  *
  * @param range   The range.
  * @param total   Usable bytes; no more than are used now.
@@ -429,8 +450,10 @@ ashlar_range_chunks(struct ashlar_range *range,
                     size_t *count_out);
 
 /**
- * The range that an address lies in, anywhere in its usable bytes or in what a
- * move left behind.
+ * The range that an address lies in: anywhere in what it has reserved, whether
+ * there is memory or not, or in what a move left behind.
+ *
+ * ashlar_range_locate() tells what is there.
  *
  * @param address  Any address.
  *
@@ -441,6 +464,61 @@ ashlar_range_chunks(struct ashlar_range *range,
  * @since 0.1
  */
 ASHLAR_API struct ashlar_range *ashlar_range_find(uint64_t address);
+
+/** What there is at an address of a range. */
+enum ashlar_range_state {
+    /** Addresses and no memory: the range has not grown there. */
+    ASHLAR_RANGE_RESERVED = 0,
+    /** Memory, within the usable bytes. */
+    ASHLAR_RANGE_USABLE = 1,
+    /** Memory behind the usable bytes: mapped ahead, kept, or a chunk's rest. */
+    ASHLAR_RANGE_AHEAD = 2,
+    /** Within the usable bytes, and no memory: see ashlar_range_decommit(). */
+    ASHLAR_RANGE_HOLE = 3,
+    /** Memory where a move left it, good until ashlar_range_retire_old(). */
+    ASHLAR_RANGE_OLD = 4
+};
+
+/** Where an address lies in a range. */
+struct ashlar_range_place {
+    /** sizeof(struct ashlar_range_place), set by the caller. */
+    size_t size;
+    /** What offset counts from: the range's base, or one before a move. */
+    uint64_t base;
+    /** Bytes from base to the address. */
+    uint64_t offset;
+    /** The chunk that is mapped there, from base; 0 and 0 when none is. */
+    uint64_t chunk_offset;
+    uint64_t chunk_bytes;
+    /** enum ashlar_range_state. */
+    uint32_t state;
+    uint32_t reserved;
+};
+
+/** Initialiser for struct ashlar_range_place. */
+#define ASHLAR_RANGE_PLACE_INIT                                                \
+    {                                                                          \
+        sizeof(struct ashlar_range_place), 0, 0, 0, 0, 0, 0                    \
+    }
+
+/**
+ * Tell what lies at an address of a range, and whether it may be used.
+ *
+ * @param range    The range, from ashlar_range_find() as a rule.
+ * @param address  Any address.
+ * @param place    Its size member says how much the caller knows of the struct.
+ *
+ * @return ASHLAR_OK;
+ *         ASHLAR_ERR_INVALID    a NULL argument, or a size that is 0;
+ *         ASHLAR_ERR_NOT_FOUND  the address is not the range's;
+ *         ASHLAR_ERR_FORKED     the range is the parent's.
+ *
+ * @par Threads  Any thread at any time; it waits for a verb that is going on.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_range_locate(struct ashlar_range *range, uint64_t address,
+                    struct ashlar_range_place *place);
 
 /**
  * Collect what waits on a source, and wait for the rest.

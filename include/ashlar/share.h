@@ -41,7 +41,10 @@ struct ashlar_range_export {
     size_t fd_count;
     /** Up to which epoch the description goes; ask from there next time. */
     uint64_t epoch;
-    /** 1: there is more to export than fds_max allowed; ask again. */
+    /**
+     * 1: there is more to export than fds_max allowed; ask again from epoch.
+     * Until all of it has come, the importer's range has holes.
+     */
     uint32_t more;
     uint32_t reserved;
 };

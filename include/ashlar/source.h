@@ -247,6 +247,27 @@ ashlar_source_candidate_fn(const struct ashlar_source_candidate *found,
 ASHLAR_API enum ashlar_status ashlar_source_list(ashlar_source_candidate_fn *fn,
                                                  void *user);
 
+struct ashlar_plugin;
+
+/**
+ * The operations of a source that is built in, as a plug-in has them: to be
+ * tried by `ashlar check-plugin`, or to stand behind a source of one's own that
+ * counts, or fails on purpose.
+ *
+ * Whoever calls them does all that ashlar/plugin.h asks of ashlar, and brings a
+ * struct ashlar_host.
+ *
+ * @param name  "heap" or "vm".
+ *
+ * @return The struct, constant, for the life of the process; NULL when name is
+ *         NULL (ASHLAR_ERR_INVALID), or no source that is built in
+ *         (ASHLAR_ERR_NOT_FOUND).
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API const struct ashlar_plugin *ashlar_source_built_in(const char *name);
+
 ASHLAR_END_DECLS
 
 #endif

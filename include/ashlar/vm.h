@@ -13,11 +13,16 @@
  * | memory  | bytes that chunks may take together       | the host's memory |
  * | huge    | yes: ask the kernel for huge pages        | no                |
  *
+ * Huge pages are a wish, for granules of a huge page and more: where the
+ * kernel refuses them, small ones serve. The source's description and
+ * ashlar_vm_query() tell what the settings allow and what was granted.
+ *
  * Sizes may end in K, M, G or T. Locations are 0 to 7, all this process: rights
  * of location 0 are the protection of the pages; those of the others are only
  * recorded, so that access lists can be tested. Streams are any numbers: a
  * stream has work to do from ashlar_vm_hold() until ashlar_vm_finish(), and
- * fences on it pass then.
+ * fences on it pass then. Events and graphs are such numbers, too, and what
+ * captures is the stream.
  */
 #ifndef ASHLAR_VM_H
 #define ASHLAR_VM_H
@@ -80,6 +85,18 @@ ASHLAR_API enum ashlar_status ashlar_vm_rights(struct ashlar_source *source,
                                                uint32_t location,
                                                uint32_t *rights_out);
 
+/** Whether a vm source may have huge pages. */
+enum ashlar_vm_huge {
+    /** It was opened without huge=yes. */
+    ASHLAR_VM_HUGE_OFF = 0,
+    /** The kernel's settings allow them; it grants what it has. */
+    ASHLAR_VM_HUGE_ALLOWED = 1,
+    /** The settings, of the kernel or of this process, deny them. */
+    ASHLAR_VM_HUGE_DENIED = 2,
+    /** The kernel does not say. */
+    ASHLAR_VM_HUGE_UNKNOWN = 3
+};
+
 /** What a vm source has given out. */
 struct ashlar_vm_account {
     /** sizeof(struct ashlar_vm_account), set by the caller. */
@@ -92,16 +109,26 @@ struct ashlar_vm_account {
     uint64_t mapped_bytes;
     uint64_t fences;
     uint64_t files;
+    /** Bytes of a huge page; 0 without huge=yes, or unknown. */
+    uint64_t huge_page_bytes;
+    /** Of mapped_bytes: in huge pages, as the kernel counts right now. */
+    uint64_t huge_bytes;
+    /** enum ashlar_vm_huge, when the source was opened. */
+    uint32_t huge;
+    uint32_t reserved;
 };
 
 /** Initialiser for struct ashlar_vm_account. */
 #define ASHLAR_VM_ACCOUNT_INIT                                                 \
     {                                                                          \
-        sizeof(struct ashlar_vm_account), 0, 0, 0, 0, 0, 0, 0, 0               \
+        sizeof(struct ashlar_vm_account), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0   \
     }
 
 /**
  * Count what a vm source has given out: all zero when nothing was lost.
+ *
+ * With huge=yes this reads /proc/self/smaps, which takes time in a process of
+ * many mappings.
  *
  * @param source   An open vm source.
  * @param account  Its size member says how much the caller knows of the struct.

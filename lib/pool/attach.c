@@ -191,6 +191,21 @@ static bool end_local(struct thread *self, uint32_t key)
     return true;
 }
 
+void attach_flush_self(struct ashlar_pool *pool)
+{
+    struct cache *own = thread_local_get(pool->key);
+    uint64_t duplicates;
+
+    if (own == NULL)
+        return;
+    pool_lock(pool);
+    duplicates = pool->duplicates;
+    cache_empty(own);
+    duplicates = pool->duplicates - duplicates;
+    pool_unlock(pool);
+    direct_log_duplicates(pool->name, duplicates);
+}
+
 void attach_detach_self(struct ashlar_pool *pool)
 {
     (void)end_local(thread_peek(), pool->key);

@@ -38,6 +38,9 @@ struct cache *attach_cache(struct ashlar_pool *pool, uint32_t wanted,
 /** Give all it keeps back, take it out of the pool, free it. Without locks. */
 void attach_end(struct cache *cache);
 
+/** Empty the calling thread's cache, if it has one. Without locks. */
+void attach_flush_self(struct ashlar_pool *pool);
+
 /** Take the calling thread's cache away, if it has one. */
 void attach_detach_self(struct ashlar_pool *pool);
 

@@ -56,6 +56,19 @@ uint64_t cache_kept(const struct cache *cache)
            (end > begin ? end - begin : 0);
 }
 
+uint64_t cache_kept_of(const struct cache *cache, const struct slab *slab)
+{
+    uint64_t kept = 0;
+    uint32_t i;
+
+    if (cache->slab == slab)
+        kept = cache->window.end - cache->window.begin;
+    for (i = 0; i < cache->depth; i++)
+        if (cache->stack[i].slab == slab)
+            kept += cache->stack[i].end - cache->stack[i].begin;
+    return kept;
+}
+
 /* How far begin may go back until the cache is full. */
 static void set_floor(struct cache *cache)
 {

@@ -81,6 +81,9 @@ struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit);
 /** Slots kept; exact for the owner, about right for others. */
 uint64_t cache_kept(const struct cache *cache);
 
+/** Those of them that are of one slab; for the owner. */
+uint64_t cache_kept_of(const struct cache *cache, const struct slab *slab);
+
 /** Give everything to the store; the pool's lock is held. */
 void cache_empty(struct cache *cache);
 

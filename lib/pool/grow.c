@@ -5,6 +5,9 @@
 #include "pool/grow.h"
 
 #include "base/error.h"
+#include "base/thread.h"
+#include "pool/attach.h"
+#include "pool/cache.h"
 #include "pool/direct.h"
 #include "pool/pending.h"
 #include "pool/pool.h"
@@ -102,13 +105,20 @@ static enum ashlar_status add_slab(struct ashlar_pool *pool, uint64_t missing,
                                    uint64_t room, enum slab_kind kind)
 {
     enum ashlar_status status;
-    uint64_t made;
+    struct revival revival;
 
     __atomic_fetch_add(&pool->source_calls, 1, __ATOMIC_RELAXED);
-    status = vacate_revive(pool, missing, room, kind, &made);
-    if (status != ASHLAR_OK || made >= missing)
+    status = vacate_begin(pool, missing, room, kind, &revival);
+    if (status != ASHLAR_OK)
         return status;
-    return make_slab(pool, missing - made, room - made, kind);
+    if (revival.slots < missing)
+        status = make_slab(pool, missing - revival.slots, room - revival.slots,
+                           kind);
+    if (status == ASHLAR_OK)
+        vacate_commit(pool, &revival);
+    else
+        vacate_abort(pool, &revival);
+    return status;
 }
 
 /*
@@ -141,19 +151,23 @@ static uint64_t singles_from_runs(struct ashlar_pool *pool, uint64_t missing)
     return made;
 }
 
-/* Whether a slab of single slots can serve as one of runs. */
+/*
+ * Whether a slab of single slots can serve as one of runs, if `kept` of its
+ * slots were free as well.
+ */
 static bool may_turn(const struct ashlar_pool *pool, const struct slab *slab,
-                     uint32_t length)
+                     uint32_t length, uint64_t kept)
 {
     uint64_t needed = pool->promised == 0 ? 0 : pool->promised + pool->granted;
 
-    return slab->kind == SLAB_SINGLES && slab->free_slots == slab->count &&
-           slab->count >= length && pool->singles - slab->count >= needed;
+    return slab->kind == SLAB_SINGLES &&
+           slab->free_slots + kept == slab->count && slab->count >= length &&
+           pool->singles - slab->count >= needed;
 }
 
 /*
  * With both locks held: one wholly free singles slab becomes one of runs.
- * ASHLAR_ERR_FRAGMENTED says that there is none; the error is not set.
+ * ASHLAR_ERR_FRAGMENTED says that there is none; then the error is not set.
  */
 static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
                                             uint32_t length)
@@ -163,10 +177,13 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
 
     for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
         slab = pool->map->order[i];
-        if (!may_turn(pool, slab, length))
+        if (!may_turn(pool, slab, length, 0))
             continue;
         if (slab_make_tags(slab) != 0)
-            return ASHLAR_ERR_NO_MEMORY;
+            return error_set(ASHLAR_ERR_NO_MEMORY,
+                             "no host memory for the tags of %lu slots of pool "
+                             "\"%s\"",
+                             (unsigned long)slab->count, pool->name);
         pool->singles -= slab->count;
         pool->store.free -= slab->count;
         slab_set_all_free(slab, false);
@@ -177,14 +194,31 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
     return ASHLAR_ERR_FRAGMENTED;
 }
 
+/* With grow held. */
 static enum ashlar_status limit_reached(struct ashlar_pool *pool,
                                         uint64_t missing)
 {
+    uint64_t slots;
+    uint64_t live;
+
+    pool_lock(pool);
+    slots = pool->runs.slots;
+    live = pool->runs.live_slots;
+    pool_unlock(pool);
+    if (slots == 0)
+        return error_set(ASHLAR_ERR_LIMIT,
+                         "pool \"%s\" is at its max_slots of %lu and lacks "
+                         "%lu; put slots back, or make the pool with a larger "
+                         "max_slots",
+                         pool->name, (unsigned long)pool->max_slots,
+                         (unsigned long)missing);
     return error_set(ASHLAR_ERR_LIMIT,
-                     "pool \"%s\" is at its max_slots of %lu and lacks %lu; "
-                     "put slots back, or make the pool with a larger max_slots",
+                     "pool \"%s\" is at its max_slots of %lu and lacks %lu: "
+                     "%lu are set apart for runs, %lu of them live; put slots "
+                     "or runs back, or make the pool with a larger max_slots",
                      pool->name, (unsigned long)pool->max_slots,
-                     (unsigned long)missing);
+                     (unsigned long)missing, (unsigned long)slots,
+                     (unsigned long)live);
 }
 
 /* With grow held: `missing` single slots more. */
@@ -268,7 +302,7 @@ static uint64_t longest_run(struct ashlar_pool *pool, uint32_t length,
             longest = max_u64(longest, pool->runs.bins[i].length);
     for (i = 0; pool->map != NULL && i < pool->map->count; i++) {
         slab = pool->map->order[i];
-        if (may_turn(pool, slab, 1))
+        if (may_turn(pool, slab, 1, 0))
             longest = max_u64(longest, slab->count);
     }
     return longest;
@@ -338,25 +372,12 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
         missing = have < count ? (count - have) * length : 0;
         if (missing > room)
             status = runs_from_singles(pool, length);
-        if (status == ASHLAR_ERR_NO_MEMORY)
-            status = no_memory(pool, missing);
-        else if (status != ASHLAR_OK)
+        if (status == ASHLAR_ERR_FRAGMENTED)
             status = no_run(pool, length, missing);
         pool_unlock(pool);
     } while (status == ASHLAR_OK && missing > room);
     if (status == ASHLAR_OK && missing != 0)
         status = add_slab(pool, missing, room, SLAB_RUNS);
-    return status;
-}
-
-enum ashlar_status grow_run(struct ashlar_pool *pool, uint32_t length)
-{
-    enum ashlar_status status;
-
-    (void)pending_collect(pool);
-    lock_take(&pool->grow);
-    status = ensure_runs(pool, length, 1);
-    lock_give(&pool->grow);
     return status;
 }
 
@@ -370,19 +391,72 @@ static void stock(struct ashlar_pool *pool, uint32_t length, uint64_t count)
     bin->keep = (uint32_t)max_u64(bin->keep, bin->live + count);
 }
 
-enum ashlar_status grow_run_stock(struct ashlar_pool *pool, uint32_t length,
-                                  uint64_t count)
+static enum ashlar_status try_runs(struct ashlar_pool *pool, uint32_t length,
+                                   uint64_t count, bool keep)
 {
     enum ashlar_status status;
 
-    (void)pending_collect(pool);
     lock_take(&pool->grow);
     status = ensure_runs(pool, length, count);
-    if (status == ASHLAR_OK) {
+    if (status == ASHLAR_OK && keep) {
         pool_lock(pool);
         stock(pool, length, count);
         pool_unlock(pool);
     }
     lock_give(&pool->grow);
     return status;
+}
+
+/*
+ * Whether all that a slab lacks to serve as one of runs is what the calling
+ * thread's own cache keeps.
+ */
+static bool own_cache_bars(struct ashlar_pool *pool, uint32_t length)
+{
+    const struct cache *own = thread_local_get(pool->key);
+    const struct slab *slab;
+    bool bars = false;
+    uint64_t kept;
+    uint32_t i;
+
+    if (own == NULL || cache_kept(own) == 0)
+        return false;
+    lock_take(&pool->grow);
+    pool_lock(pool);
+    for (i = 0; pool->map != NULL && i < pool->map->count && !bars; i++) {
+        slab = pool->map->order[i];
+        kept = cache_kept_of(own, slab);
+        bars = kept != 0 && may_turn(pool, slab, length, kept);
+    }
+    pool_unlock(pool);
+    lock_give(&pool->grow);
+    return bars;
+}
+
+static enum ashlar_status grow_runs(struct ashlar_pool *pool, uint32_t length,
+                                    uint64_t count, bool keep)
+{
+    enum ashlar_status status;
+    struct error before;
+
+    (void)pending_collect(pool);
+    error_copy(&before);
+    status = try_runs(pool, length, count, keep);
+    if ((status != ASHLAR_ERR_FRAGMENTED && status != ASHLAR_ERR_LIMIT) ||
+        !own_cache_bars(pool, length))
+        return status;
+    error_restore(&before);
+    attach_flush_self(pool);
+    return try_runs(pool, length, count, keep);
+}
+
+enum ashlar_status grow_run(struct ashlar_pool *pool, uint32_t length)
+{
+    return grow_runs(pool, length, 1, false);
+}
+
+enum ashlar_status grow_run_stock(struct ashlar_pool *pool, uint32_t length,
+                                  uint64_t count)
+{
+    return grow_runs(pool, length, count, true);
 }

@@ -5,9 +5,10 @@
  * Growing: how a pool gets more slots, of either kind.
  *
  * More comes from a new slab, as long as max_slots allows; then from a wholly
- * free slab of the other kind. A slab is as large as what is missing, or half
- * as large as the pool if that is more, within 64 KiB and 64 MiB: the number
- * of slabs stays small, and at most a third of a pool is ahead of need.
+ * free slab of the other kind: for one of runs, the calling thread's cache makes
+ * way. A slab is as large as what is missing, or half as large as the pool if
+ * that is more, within 64 KiB and 64 MiB: the number of slabs stays small, and
+ * at most a third of a pool is ahead of need.
  *
  * All functions: without the pool's locks; they take `grow`, then `lock`. On
  * failure the error is set and the pool is as before.

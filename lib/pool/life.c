@@ -28,10 +28,10 @@
 #include "source/je.h"
 #include "type/type.h"
 
-#define RECORDS_KEPT  1024u
+#define RECORDS_KEPT 1024u
 /* Addresses for a pool on a range without max_slots; it grows on behind. */
 #define RESERVE_BYTES ((uint64_t)1 << 30)
-#define KNOWN_FLAGS  (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
+#define KNOWN_FLAGS   (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
 
 static struct lock list_lock = LOCK_INIT;
 static struct ashlar_pool *first;
@@ -115,6 +115,13 @@ int life_start(void)
     }
     lock_give(&start_lock);
     return result;
+}
+
+static enum ashlar_status no_record(void)
+{
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory for a pool's record of %zu bytes",
+                     sizeof(struct ashlar_pool));
 }
 
 /* A record that no pool has, zeroed but for its key; NULL: no memory. */
@@ -226,27 +233,6 @@ check_options(const struct ashlar_pool_options *options)
     return check_counts(options);
 }
 
-/* Before the type is frozen, so that a refusal changes nothing; and after, since
- * until then another thread may make its alignment stronger. */
-static enum ashlar_status
-check_stride(const struct ashlar_type *type,
-             const struct ashlar_pool_options *options)
-{
-    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
-    enum ashlar_status status;
-
-    if (options->stride == 0)
-        return ASHLAR_OK;
-    status = ashlar_type_query(type, &info);
-    if (status != ASHLAR_OK || options->stride == info.stride)
-        return status;
-    return error_set(ASHLAR_ERR_CONFLICT,
-                     "slots of type \"%s\" lie %zu bytes apart, since its "
-                     "alignment is %zu; an array of objects of %zu bytes needs "
-                     "the type declared with that alignment",
-                     info.name, info.stride, info.alignment, options->stride);
-}
-
 static uint32_t cache_slots_of(const struct ashlar_pool_options *options,
                                size_t stride, bool watched)
 {
@@ -273,13 +259,13 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
 {
     size_t stride;
 
-    type_freeze(type, &pool->object_bytes, &pool->plan.alignment, &stride);
+    type_layout(type, &pool->object_bytes, &pool->plan.alignment, &stride);
     pool->type = type;
     pool->flags = options->flags;
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
     pool->plan.source = source_hold(options->source);
-    pool->watched = watch_wanted() &&
-                    source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS);
+    pool->watched =
+        watch_wanted() && source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS);
     pool->cache_slots = cache_slots_of(options, stride, pool->watched);
     pool->max_slots =
         options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX : options->max_slots;
@@ -291,6 +277,23 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     lock_init(&pool->pending.lock);
     copy_name(pool, options->name);
     watch_create(pool);
+}
+
+/* What the caller counts on, if anything, as the type is laid out now. */
+static enum ashlar_status check_stride(const struct ashlar_pool *pool,
+                                       size_t counted_on)
+{
+    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
+    size_t stride = pool->plan.geometry.stride;
+
+    if (counted_on == 0 || counted_on == stride)
+        return ASHLAR_OK;
+    (void)ashlar_type_query(pool->type, &info);
+    return error_set(ASHLAR_ERR_CONFLICT,
+                     "slots of type \"%s\" lie %zu bytes apart, since its "
+                     "alignment is %zu; an array of objects of %zu bytes needs "
+                     "the type declared with that alignment",
+                     info.name, stride, pool->plan.alignment, counted_on);
 }
 
 /*
@@ -314,9 +317,8 @@ static enum ashlar_status make_home(struct ashlar_pool *pool)
     options.reserve_bytes = pool->max_slots == ASHLAR_POOL_SLOTS_MAX
                                 ? RESERVE_BYTES
                                 : pool->max_slots * stride;
-    options.alignment = is_power_of_two(pool->plan.alignment)
-                            ? pool->plan.alignment
-                            : 0;
+    options.alignment =
+        is_power_of_two(pool->plan.alignment) ? pool->plan.alignment : 0;
     status = ashlar_range_create(source, &options, &pool->plan.range);
     if (status == ASHLAR_OK)
         __atomic_fetch_add(&pool->plan.range->holders, 1, __ATOMIC_RELAXED);
@@ -339,7 +341,6 @@ static void dismantle(struct ashlar_pool *pool)
     uint32_t i;
 
     pending_drop(pool);
-
     watch_destroy(pool);
     for (i = 0; map != NULL && i < map->count; i++)
         slab_destroy(&pool->plan, map->order[i]);
@@ -351,14 +352,46 @@ static void dismantle(struct ashlar_pool *pool)
     record_give(pool);
 }
 
+/* A pool as the type is now, which is not fixed yet; not in the list. */
+static enum ashlar_status make(const struct ashlar_type *type,
+                               const struct ashlar_pool_options *options,
+                               struct ashlar_pool **pool_out)
+{
+    struct ashlar_pool *pool = record_take();
+    enum ashlar_status status;
+
+    if (pool == NULL)
+        return no_record();
+    fill(pool, type, options);
+    status = check_stride(pool, options->stride);
+    if (status == ASHLAR_OK)
+        status = make_home(pool);
+    if (status == ASHLAR_OK)
+        status = grow_singles_to(pool, options->initial_slots);
+    if (status == ASHLAR_OK)
+        *pool_out = pool;
+    else
+        dismantle(pool);
+    return status;
+}
+
+/* Fix the type. False: it was made stronger meanwhile, and the pool is gone. */
+static bool settle(const struct ashlar_type *type, struct ashlar_pool *pool)
+{
+    if (type_freeze(type, pool->plan.alignment))
+        return true;
+    dismantle(pool);
+    return false;
+}
+
 enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
                                       const struct ashlar_pool_options *options,
                                       struct ashlar_pool **pool_out)
 {
     static const struct ashlar_pool_options defaults = ASHLAR_POOL_OPTIONS_INIT;
     struct ashlar_pool_options own = defaults;
+    struct ashlar_pool *pool = NULL;
     enum ashlar_status status;
-    struct ashlar_pool *pool;
 
     if (type == NULL || pool_out == NULL)
         return error_set(ASHLAR_ERR_INVALID,
@@ -371,25 +404,15 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
             return status;
     }
     status = check_options(&own);
-    if (status == ASHLAR_OK)
-        status = check_stride(type, &own);
     if (status != ASHLAR_OK)
         return status;
-    pool = life_start() == 0 ? record_take() : NULL;
-    if (pool == NULL)
-        return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory for a pool's record of %zu bytes",
-                         sizeof(*pool));
-    fill(pool, type, &own);
-    status = check_stride(type, &own);
-    if (status == ASHLAR_OK)
-        status = make_home(pool);
-    if (status == ASHLAR_OK)
-        status = grow_singles_to(pool, own.initial_slots);
-    if (status != ASHLAR_OK) {
-        dismantle(pool);
+    if (life_start() != 0)
+        return no_record();
+    do
+        status = make(type, &own, &pool);
+    while (status == ASHLAR_OK && !settle(type, pool));
+    if (status != ASHLAR_OK)
         return status;
-    }
     __atomic_store_n(&pool->life, POOL_LIVE, __ATOMIC_RELEASE);
     list_append(pool);
     *pool_out = pool;

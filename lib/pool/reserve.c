@@ -205,23 +205,17 @@ static size_t trim_runs(struct ashlar_pool *pool, struct slab *slab)
     return bytes;
 }
 
-/*
- * With the lock held: promises end, and free neighbours grow together. Returns
- * the slots that racing puts had put twice.
- */
-static uint64_t drop_promises(struct ashlar_pool *pool)
+/* Promises end, and free neighbours grow together. */
+static void drop_promises(struct ashlar_pool *pool)
 {
-    struct cache *own = thread_local_get(pool->key);
-    uint64_t before = pool->duplicates;
     uint32_t i;
 
-    if (own != NULL)
-        cache_empty(own);
+    pool_lock(pool);
     pool->promised = 0;
     for (i = 0; i < pool->runs.bin_count; i++)
         pool->runs.bins[i].keep = 0;
     (void)runs_join(pool);
-    return pool->duplicates - before;
+    pool_unlock(pool);
 }
 
 enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
@@ -229,17 +223,14 @@ enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool, size_t *bytes_out)
     enum ashlar_status status = pool_check(pool, "ashlar_pool_trim()");
     struct slab_map *map;
     struct slab *slab;
-    uint64_t duplicates;
     size_t bytes = 0;
     uint32_t i;
 
     if (status != ASHLAR_OK)
         return status;
     (void)pending_collect(pool);
-    pool_lock(pool);
-    duplicates = drop_promises(pool);
-    pool_unlock(pool);
-    direct_log_duplicates(pool->name, duplicates);
+    attach_flush_self(pool);
+    drop_promises(pool);
     if (pool->plan.range != NULL) {
         status = vacate_trim(pool, &bytes);
         if (status == ASHLAR_OK && bytes_out != NULL)

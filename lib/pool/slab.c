@@ -65,6 +65,13 @@ static int block_create(const struct slab_plan *plan, struct slab *slab,
     return 0;
 }
 
+static void *no_records(uint32_t count)
+{
+    return error_null(ASHLAR_ERR_NO_MEMORY,
+                      "no host memory for the records of %lu slots",
+                      (unsigned long)count);
+}
+
 /*
  * The slots' memory as the next part of the pool's range: slot i of the pool is
  * at base + i * stride, so a slab starts where the one before ended.
@@ -76,8 +83,14 @@ static int part_create(struct slab_plan *plan, struct slab *slab,
     size_t stride = plan->geometry.stride;
     uint64_t bytes;
 
-    if (__builtin_mul_overflow(plan->placed + count, (uint64_t)stride, &bytes))
+    if (__builtin_mul_overflow(plan->placed + count, (uint64_t)stride,
+                               &bytes)) {
+        (void)error_set(ASHLAR_ERR_NO_ADDRESS_SPACE,
+                        "%lu slots of %zu bytes are more than any machine can "
+                        "address",
+                        (unsigned long)(plan->placed + count), stride);
         return -1;
+    }
     if (ashlar_range_grow_to(plan->range, bytes, &result) != ASHLAR_OK)
         return -1;
     slab->base = (char *)(uintptr_t)result.base + plan->placed * stride;
@@ -93,7 +106,7 @@ static int part_create(struct slab_plan *plan, struct slab *slab,
 }
 
 /* The records beside the slots: bitmaps in one block, states in another. */
-static int records_create(struct slab *slab, bool checked)
+static int bitmaps_create(struct slab *slab, bool checked)
 {
     uint32_t summary_words;
 
@@ -111,29 +124,34 @@ static int records_create(struct slab *slab, bool checked)
     return slab->state == NULL ? -1 : 0;
 }
 
+/* All records of a slab. The error is set as slab_create() says. */
+static int records_create(const struct slab_plan *plan, struct slab *slab)
+{
+    if (bitmaps_create(slab, plan->checked) == 0 &&
+        (slab->kind != SLAB_RUNS || slab_make_tags(slab) == 0))
+        return 0;
+    if (plan->range != NULL)
+        (void)no_records(slab->count);
+    return -1;
+}
+
 struct slab *slab_create(struct slab_plan *plan, uint32_t count, uint32_t most,
                          enum slab_kind kind)
 {
     struct slab *slab = memory_zalloc(sizeof(*slab));
 
     if (slab == NULL)
-        goto err;
+        return plan->range == NULL ? NULL : no_records(count);
     slab->kind = kind;
     if ((plan->range == NULL ? block_create(plan, slab, count, most)
-                             : part_create(plan, slab, count, most)) != 0)
-        goto err;
-    if (records_create(slab, plan->checked) != 0)
-        goto err;
+                             : part_create(plan, slab, count, most)) != 0 ||
+        records_create(plan, slab) != 0) {
+        slab_undo(plan, slab);
+        return NULL;
+    }
     if (kind == SLAB_SINGLES)
         slab_set_all_free(slab, true);
-    else if (slab_make_tags(slab) != 0)
-        goto err;
     return slab;
-
-err:
-    if (slab != NULL)
-        slab_undo(plan, slab);
-    return NULL;
 }
 
 void slab_destroy(const struct slab_plan *plan, struct slab *slab)
@@ -143,8 +161,7 @@ void slab_destroy(const struct slab_plan *plan, struct slab *slab)
     memory_free(slab->free);
     if (slab->block != NULL)
         plan->source->ops.block_free(plan->source->state, slab->block,
-                                     slab->block_bytes,
-                                     slab->block_alignment);
+                                     slab->block_bytes, slab->block_alignment);
     memory_free(slab);
 }
 
@@ -167,8 +184,8 @@ enum ashlar_status slab_refill(struct slab_plan *plan, struct slab *slab)
     uint64_t placed = slab->first + slab->count;
     enum ashlar_status status;
 
-    status = ashlar_range_grow_to(plan->range,
-                                  placed * plan->geometry.stride, NULL);
+    status =
+        ashlar_range_grow_to(plan->range, placed * plan->geometry.stride, NULL);
     if (status == ASHLAR_OK)
         plan->placed = placed;
     return status;

@@ -105,8 +105,8 @@ struct slab_plan {
  * Make a slab of `count` slots or a few more, no more than most. It belongs to
  * no map yet.
  *
- * @return NULL when there is no memory; the error is set on a range, whose
- *         sentence says more.
+ * @return NULL when there is no memory. With a range the error is set, since it
+ *         may say more; without one it is not.
  */
 struct slab *slab_create(struct slab_plan *plan, uint32_t count, uint32_t most,
                          enum slab_kind kind);

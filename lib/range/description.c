@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-#include "base/align.h"
 #include "base/error.h"
 
 #define MAGIC "ashlarRG"
+/* More than any machine can address. */
+#define RESERVED_MOST (UINT64_C(1) << 62)
 
 /* FNV-1a: finds accidents and clumsy hands, and is no seal. */
 static uint64_t hash_more(uint64_t hash, const unsigned char *at, size_t bytes)
@@ -93,21 +94,21 @@ static enum ashlar_status check_chunks(const struct description_header *header,
 {
     uint64_t end = 0;
     struct description_chunk chunk;
-    uint64_t limit;
+    uint64_t limit = header->reserved_bytes;
     uint64_t i;
 
-    if (header->used > UINT64_MAX - header->granule)
+    if (limit == 0 || limit % header->granule != 0 || limit > RESERVED_MOST ||
+        header->used > limit)
         return error_set(ASHLAR_ERR_INVALID,
-                         "the description says that %lu bytes are used",
-                         (unsigned long)header->used);
-    limit = align_up(header->used, header->granule);
+                         "the description says that %lu bytes are used of %lu "
+                         "reserved",
+                         (unsigned long)header->used, (unsigned long)limit);
     for (i = 0; i < header->chunk_count; i++) {
         memcpy(&chunk, chunks + i * sizeof(chunk), sizeof(chunk));
         if (chunk.bytes == 0 || chunk.bytes % header->granule != 0 ||
             chunk.offset % header->granule != 0 || chunk.offset < end ||
-            chunk.bytes > UINT64_MAX / 2 || chunk.offset > UINT64_MAX / 2 ||
-            chunk.fd >= header->fd_count ||
-            (chunk.offset >= limit && limit != 0))
+            chunk.offset > limit || chunk.bytes > limit - chunk.offset ||
+            chunk.fd >= header->fd_count)
             return error_set(ASHLAR_ERR_INVALID,
                              "chunk %lu of the description does not fit: %lu "
                              "bytes at %lu, descriptor %lu",

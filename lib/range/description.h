@@ -8,7 +8,8 @@
  *
  * Invariants of one that description_check() let pass: its length and checksum
  * are right; offsets and sizes are multiples of the granule, in order, without
- * overlap, within used rounded up; descriptors are numbered below fd_count.
+ * overlap, within what is reserved, as used is (chunks may lie beyond used:
+ * what was mapped ahead); descriptors are numbered below fd_count.
  */
 #ifndef ASHLAR_RANGE_DESCRIPTION_H
 #define ASHLAR_RANGE_DESCRIPTION_H

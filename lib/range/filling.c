@@ -177,9 +177,9 @@ void filling_commit(struct filling *filling)
     uint64_t prepared = 0;
     uint32_t i;
 
-    range->epoch += filling->fresh.count != 0;
     for (i = 0; i < filling->fresh.count; i++) {
-        fresh[i].epoch = range->epoch;
+        /* One each, so that an export can stop behind any of them. */
+        fresh[i].epoch = ++range->epoch;
         vector_insert(&range->chunks, range_chunk_at(range, fresh[i].offset),
                       &fresh[i], sizeof(fresh[i]));
         range->committed += fresh[i].bytes;

@@ -286,6 +286,8 @@ ashlar_range_create(struct ashlar_source *source,
         vector_free(&range->access);
         vector_free(&range->spaces);
         vector_free(&range->ghosts);
+        if (range->end != NULL)
+            retire_item_drop(range->end);
         memory_free(range);
         return status;
     }
@@ -349,4 +351,91 @@ enum ashlar_status ashlar_range_chunks(struct ashlar_range *range,
     *count_out = range->chunks.count;
     lock_give(&range->lock);
     return ASHLAR_OK;
+}
+
+/* The chunk that an offset lies in; NULL for none. */
+static const struct range_chunk *chunk_over(const struct vector *chunks,
+                                            uint64_t offset)
+{
+    const struct range_chunk *chunk = chunks->items;
+    uint32_t low = 0;
+    uint32_t high = chunks->count;
+    uint32_t middle;
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (chunk[middle].offset + chunk[middle].bytes <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < chunks->count && chunk[low].offset <= offset ? &chunk[low]
+                                                              : NULL;
+}
+
+/* The place a move left behind that an address lies in; NULL for none. */
+static const struct range_old *old_over(const struct ashlar_range *range,
+                                        uint64_t address)
+{
+    const struct range_old *olds = range->olds.items;
+    uint32_t i;
+
+    for (i = 0; i < range->olds.count; i++)
+        if (address - olds[i].base < olds[i].reserved)
+            return &olds[i];
+    return NULL;
+}
+
+/* With the lock held: where an address lies; false: nowhere in the range. */
+static bool locate(const struct ashlar_range *range, uint64_t address,
+                   struct ashlar_range_place *place)
+{
+    const struct range_chunk *chunk;
+    const struct range_old *old = NULL;
+
+    place->base = range->base;
+    if (address - range->base >= range->reserved) {
+        old = old_over(range, address);
+        if (old == NULL)
+            return false;
+        place->base = old->base;
+    }
+    place->offset = address - place->base;
+    chunk =
+        chunk_over(old == NULL ? &range->chunks : &old->chunks, place->offset);
+    if (chunk != NULL) {
+        place->chunk_offset = chunk->offset;
+        place->chunk_bytes = chunk->bytes;
+    }
+    if (old != NULL)
+        place->state = chunk != NULL ? ASHLAR_RANGE_OLD : ASHLAR_RANGE_RESERVED;
+    else if (place->offset < range->used)
+        place->state = chunk != NULL ? ASHLAR_RANGE_USABLE : ASHLAR_RANGE_HOLE;
+    else
+        place->state =
+            chunk != NULL ? ASHLAR_RANGE_AHEAD : ASHLAR_RANGE_RESERVED;
+    return true;
+}
+
+enum ashlar_status ashlar_range_locate(struct ashlar_range *range,
+                                       uint64_t address,
+                                       struct ashlar_range_place *place)
+{
+    struct ashlar_range_place own = ASHLAR_RANGE_PLACE_INIT;
+    enum ashlar_status status = range_check(range, "ashlar_range_locate()");
+    bool found;
+
+    if (status != ASHLAR_OK)
+        return status;
+    if (place == NULL)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "ashlar_range_locate() was given NULL for place");
+    lock_take(&range->lock);
+    found = locate(range, address, &own);
+    lock_give(&range->lock);
+    if (!found)
+        return error_set(ASHLAR_ERR_NOT_FOUND,
+                         "0x%lx is no address of the range at 0x%lx",
+                         (unsigned long)address, (unsigned long)own.base);
+    return result_write(place, &own, sizeof(own), "struct ashlar_range_place");
 }

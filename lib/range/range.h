@@ -23,6 +23,8 @@
  *   - spaces are neighbours: together they are [base, base + reserved);
  *   - committed is the sum of the chunks' bytes, prepared_bytes that of
  *     prepared;
+ *   - end has room for all steps that give the range up, so that this needs no
+ *     memory; transaction_begin() sees to it;
  *   - a ghost is a stretch whose chunk was retired and may still be mapped:
  *     nothing is mapped over it until its item says that it is not;
  *   - what a failed verb could not undo lies in the source's retire list, under
@@ -48,7 +50,7 @@ struct range_chunk {
     uint64_t offset; /* from base; meaningless while prepared */
     uint64_t bytes;
     uint64_t handle;
-    uint64_t epoch; /* of the range when it was mapped: see share.c */
+    uint64_t epoch; /* its own, by when it was mapped: see share.c */
 };
 
 struct range_space {
@@ -96,6 +98,7 @@ struct ashlar_range {
     struct vector ghosts;            /* struct range_ghost */
     struct vector olds;              /* struct range_old */
     struct retire_item *rights_undo; /* a reference; NULL: nothing to undo */
+    struct retire_item *end; /* to give it up by: all steps, one fence */
     uint64_t id; /* the same on both sides of an export; 0: never exported */
     uint64_t epoch;
     uint64_t grows[4];
@@ -112,7 +115,13 @@ bool range_haunted(struct ashlar_range *range, uint64_t offset, uint64_t bytes);
 enum ashlar_status range_check_unmapped(struct ashlar_range *range,
                                         uint64_t offset, uint64_t bytes);
 
-/** Take a range away by an item of its own that has room for all steps. */
+/**
+ * Make room in range->end for so many steps more than it takes to give up what
+ * there is now. 0; or -1: no memory.
+ */
+int range_make_end(struct ashlar_range *range, uint32_t more);
+
+/** Take a range away by an item that has room for all steps: range->end. */
 void range_abandon(struct ashlar_range *range, struct retire_item *item);
 
 /** Refuse a result without its size, before anything is done. */

@@ -61,42 +61,86 @@ static void raise_ghost(struct ashlar_range *range,
     vector_append(&range->ghosts, &ghost, sizeof(ghost));
 }
 
-/* Retire the chunks from the i-th on, `count` of them. The lock is held. */
-static enum ashlar_status retire_chunks(struct ashlar_range *range, uint32_t i,
-                                        uint32_t count,
-                                        const struct ashlar_fence *fences,
-                                        size_t n, uint64_t *released_out)
+/* What a verb takes away. */
+struct cut {
+    uint32_t first; /* of the mapped chunks */
+    uint32_t count; /* of them, from there on */
+    bool prepared;  /* and all that are mapped nowhere */
+};
+
+/* An item with room for a cut, and ghosts for it; NULL: no memory. */
+static struct retire_item *item_for_cut(struct ashlar_range *range,
+                                        const struct cut *cut, size_t n)
 {
-    struct range_chunk *chunks = range->chunks.items; /* NULL for none */
+    uint32_t steps =
+        2 * cut->count + (cut->prepared ? range->prepared.count : 0);
+
+    if (vector_make_room(&range->ghosts, cut->count,
+                         sizeof(struct range_ghost)) != 0)
+        return NULL;
+    return retire_item_create(range->owner, steps, (uint32_t)n);
+}
+
+/* The records of mapped chunks go, their steps come. Returns the bytes. */
+static uint64_t cut_mapped(struct ashlar_range *range, const struct cut *cut,
+                           struct retire_item *item)
+{
+    const struct range_chunk *chunks = range->chunks.items; /* NULL for none */
+    uint64_t bytes = 0;
+    uint32_t i;
+
+    if (cut->count == 0)
+        return 0;
+    chunks += cut->first;
+    add_unmaps(item, range->base, chunks, cut->count);
+    add_destroys(item, chunks, cut->count);
+    for (i = 0; i < cut->count; i++) {
+        raise_ghost(range, &chunks[i], item);
+        bytes += chunks[i].bytes;
+    }
+    range->committed -= bytes;
+    range->epoch++;
+    vector_remove(&range->chunks, cut->first, cut->count,
+                  sizeof(struct range_chunk));
+    return bytes;
+}
+
+/* The same for those that are mapped nowhere. */
+static uint64_t cut_prepared(struct ashlar_range *range, const struct cut *cut,
+                             struct retire_item *item)
+{
+    uint64_t bytes = range->prepared_bytes;
+
+    if (!cut->prepared)
+        return 0;
+    add_destroys(item, range->prepared.items, range->prepared.count);
+    range->prepared.count = 0;
+    range->prepared_bytes = 0;
+    return bytes;
+}
+
+/* Retire a cut. The lock is held. */
+static enum ashlar_status retire_cut(struct ashlar_range *range,
+                                     const struct cut *cut,
+                                     const struct ashlar_fence *fences,
+                                     size_t n, uint64_t *released_out)
+{
     struct retire_item *item;
     enum ashlar_status status;
-    uint32_t k;
 
     *released_out = 0;
-    if (count == 0)
+    if (cut->count == 0 && (!cut->prepared || range->prepared.count == 0))
         return ASHLAR_OK;
-    chunks += i;
-    item = retire_item_create(range->owner, 2 * count, (uint32_t)n);
-    if (item == NULL || vector_make_room(&range->ghosts, count,
-                                         sizeof(struct range_ghost)) != 0) {
-        if (item != NULL)
-            retire_item_drop(item);
+    item = item_for_cut(range, cut, n);
+    if (item == NULL)
         return no_records();
-    }
     status = fences_record(range->source, fences, n, item);
     if (status != ASHLAR_OK) {
         retire_item_drop(item);
         return status;
     }
-    add_unmaps(item, range->base, chunks, count);
-    add_destroys(item, chunks, count);
-    for (k = 0; k < count; k++) {
-        raise_ghost(range, &chunks[k], item);
-        *released_out += chunks[k].bytes;
-    }
-    range->committed -= *released_out;
-    range->epoch++;
-    vector_remove(&range->chunks, i, count, sizeof(struct range_chunk));
+    *released_out = cut_mapped(range, cut, item);
+    *released_out += cut_prepared(range, cut, item);
     retire_item_queue(range->source, item);
     (void)range_haunted(range, 0, 0);
     return ASHLAR_OK;
@@ -139,9 +183,9 @@ static enum ashlar_status shrink(struct ashlar_range *range, uint64_t total,
 {
     uint64_t used = align_up(total, range->granule);
     enum ashlar_status status = check_not_moved(range);
+    struct cut cut = {.prepared = true};
     uint64_t frontier;
     uint64_t keep;
-    uint32_t i;
 
     if (status != ASHLAR_OK)
         return status;
@@ -152,9 +196,9 @@ static enum ashlar_status shrink(struct ashlar_range *range, uint64_t total,
                          (unsigned long)total, (unsigned long)range->used);
     if (!add_size(used, range->keep_bytes, &keep))
         keep = UINT64_MAX;
-    i = first_to_go(range, used, keep, &frontier);
-    status = retire_chunks(range, i, range->chunks.count - i, fences, n,
-                           released_out);
+    cut.first = first_to_go(range, used, keep, &frontier);
+    cut.count = range->chunks.count - cut.first;
+    status = retire_cut(range, &cut, fences, n, released_out);
     if (status != ASHLAR_OK)
         return status;
     range->used = total;
@@ -233,13 +277,14 @@ static enum ashlar_status decommit(struct ashlar_range *range, uint64_t from,
                                    uint64_t *released_out)
 {
     const struct range_chunk *chunks = range->chunks.items;
-    uint32_t begin = range_chunk_at(range, from);
-    uint32_t end = begin;
+    struct cut cut = {.first = range_chunk_at(range, from)};
+    uint32_t end = cut.first;
 
     while (end < range->chunks.count &&
            chunks[end].offset + chunks[end].bytes <= to)
         end++;
-    return retire_chunks(range, begin, end - begin, fences, n, released_out);
+    cut.count = end - cut.first;
+    return retire_cut(range, &cut, fences, n, released_out);
 }
 
 enum ashlar_status ashlar_range_decommit(struct ashlar_range *range,
@@ -361,13 +406,28 @@ enum ashlar_status ashlar_range_retire_old(struct ashlar_range *range,
 
 /* --- the end -------------------------------------------------------------- */
 
-static struct retire_item *item_for_all(const struct ashlar_range *range,
-                                        size_t n)
+static uint32_t steps_for_all(const struct ashlar_range *range)
 {
-    uint32_t steps = 2 * range->chunks.count + range->prepared.count +
-                     range->spaces.count + steps_for_olds(range);
+    return 2 * range->chunks.count + range->prepared.count +
+           range->spaces.count + steps_for_olds(range);
+}
 
-    return retire_item_create(range->owner, steps, (uint32_t)n);
+int range_make_end(struct ashlar_range *range, uint32_t more)
+{
+    uint32_t room = range->end == NULL ? 0 : range->end->step_room;
+    uint32_t need = steps_for_all(range) + more;
+    struct retire_item *end;
+
+    if (range->end != NULL && need <= room)
+        return 0;
+    end = retire_item_create(range->owner,
+                             (uint32_t)max_size(need, room + room / 2), 1);
+    if (end == NULL)
+        return -1;
+    if (range->end != NULL)
+        retire_item_drop(range->end);
+    range->end = end;
+    return 0;
 }
 
 static void add_all(const struct ashlar_range *range, struct retire_item *item)
@@ -387,6 +447,8 @@ static void free_record(struct ashlar_range *range)
 
     forget_olds(range);
     table_leave(range->base);
+    if (range->end != NULL)
+        retire_item_drop(range->end);
     for (i = 0; i < range->ghosts.count; i++)
         retire_item_drop(ghosts[i].item);
     if (range->rights_undo != NULL)
@@ -405,9 +467,20 @@ void range_abandon(struct ashlar_range *range, struct retire_item *item)
     struct ashlar_source *source = range->source;
 
     add_all(range, item);
+    if (item == range->end)
+        range->end = NULL;
     free_record(range);
     retire_item_queue(source, item);
     source_drop(source);
+}
+
+/* One fence goes with what is there; more take an item of their own. */
+static struct retire_item *item_for_all(const struct ashlar_range *range,
+                                        size_t n)
+{
+    if (n == 1)
+        return range->end;
+    return retire_item_create(range->owner, steps_for_all(range), (uint32_t)n);
 }
 
 enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
@@ -427,10 +500,9 @@ enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
     if (item == NULL)
         return no_records();
     status = fences_record(range->source, fences, n, item);
-    if (status != ASHLAR_OK) {
+    if (status == ASHLAR_OK)
+        range_abandon(range, item);
+    else if (item != range->end)
         retire_item_drop(item);
-        return status;
-    }
-    range_abandon(range, item);
-    return ASHLAR_OK;
+    return status;
 }

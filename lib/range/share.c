@@ -5,6 +5,7 @@
 
 #include <ashlar/share.h>
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,37 +46,43 @@ static void packing_drop(struct packing *packing)
     memory_free(packing->description);
 }
 
+static int compare_epochs(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a;
+    uint64_t other = *(const uint64_t *)b;
+
+    return one < other ? -1 : one > other;
+}
+
 /*
- * The epoch up to which chunks go in, so that no more than fds_max do: whole
- * epochs, but one at least.
+ * Choose the epoch up to which chunks go in, so that no more than fds_max do:
+ * each chunk has an epoch of its own. 0, or -1: no memory.
  */
-static uint64_t last_epoch(const struct ashlar_range *range, uint64_t since,
-                           size_t fds_max, size_t *count_out)
+static int choose_epoch(struct packing *packing,
+                        const struct ashlar_range *range, uint64_t since,
+                        size_t fds_max, size_t *count_out)
 {
     const struct range_chunk *chunks = range->chunks.items;
-    uint64_t upto = since;
-    uint64_t next;
+    uint64_t *epochs;
     size_t count = 0;
-    size_t with;
     uint32_t i;
 
-    for (;;) {
-        next = UINT64_MAX;
-        with = 0;
-        for (i = 0; i < range->chunks.count; i++)
-            if (chunks[i].epoch > upto && chunks[i].epoch < next)
-                next = chunks[i].epoch;
-        for (i = 0; i < range->chunks.count && next != UINT64_MAX; i++)
-            with += chunks[i].epoch == next;
-        if (next == UINT64_MAX)
-            upto = range->epoch;
-        if (next == UINT64_MAX || (count != 0 && count + with > fds_max))
-            break;
-        count += with;
-        upto = next;
+    epochs = memory_alloc((range->chunks.count + (size_t)1) * sizeof(*epochs));
+    if (epochs == NULL)
+        return -1;
+    for (i = 0; i < range->chunks.count; i++)
+        if (chunks[i].epoch > since)
+            epochs[count++] = chunks[i].epoch;
+    packing->epoch = range->epoch;
+    packing->more = count > fds_max;
+    if (packing->more) {
+        qsort(epochs, count, sizeof(*epochs), compare_epochs);
+        count = fds_max;
+        packing->epoch = epochs[count - 1];
     }
+    memory_free(epochs);
     *count_out = count;
-    return upto;
+    return 0;
 }
 
 static enum ashlar_status pack_chunk(struct packing *packing,
@@ -131,7 +138,7 @@ static enum ashlar_status pack(struct packing *packing,
 {
     const struct range_chunk *chunks = range->chunks.items;
     enum ashlar_status status = ASHLAR_OK;
-    size_t count;
+    size_t count = 0;
     uint32_t i;
 
     if (since > range->epoch)
@@ -140,16 +147,16 @@ static enum ashlar_status pack(struct packing *packing,
                          (unsigned long)since, (unsigned long)range->epoch);
     if (range->id == 0)
         range->id = make_id(range);
-    packing->epoch = last_epoch(range, since, fds_max, &count);
-    packing->more = packing->epoch < range->epoch;
-    packing->description =
-        memory_alloc(sizeof(struct description_header) +
-                     count * sizeof(struct description_chunk));
-    packing->fds = memory_alloc((count + 1) * sizeof(*packing->fds));
+    if (choose_epoch(packing, range, since, fds_max, &count) == 0) {
+        packing->description =
+            memory_alloc(sizeof(struct description_header) +
+                         count * sizeof(struct description_chunk));
+        packing->fds = memory_alloc((count + 1) * sizeof(*packing->fds));
+    }
     if (packing->description == NULL || packing->fds == NULL)
         return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory for a description of %zu chunks",
-                         count);
+                         "no host memory to describe a range of %lu chunks",
+                         (unsigned long)range->chunks.count);
     packing->bytes = sizeof(struct description_header);
     for (i = 0; i < range->chunks.count && status == ASHLAR_OK; i++)
         if (chunks[i].epoch > since && chunks[i].epoch <= packing->epoch)
@@ -253,7 +260,35 @@ static enum ashlar_status take_in(struct transaction *transaction,
     return status;
 }
 
-/* Whether a stretch is in the reservation, and nothing is mapped there. */
+/* Where a parcel ends: its last chunk, or what is used. */
+static uint64_t parcel_end(const struct parcel *parcel)
+{
+    uint64_t end = parcel->header.used;
+    struct description_chunk last;
+
+    if (parcel->header.chunk_count != 0) {
+        last = parcel_chunk(parcel, parcel->header.chunk_count - 1);
+        end = max_size(end, last.offset + last.bytes);
+    }
+    return align_up(end, parcel->header.granule);
+}
+
+/* Whether a parcel fits what is reserved. */
+static enum ashlar_status check_room(const struct ashlar_range *range,
+                                     const struct parcel *parcel)
+{
+    uint64_t end = parcel_end(parcel);
+
+    if (end <= range->reserved)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_NO_ROOM,
+                     "the exporter's range has grown to %lu bytes, beyond the "
+                     "%lu reserved here; import it anew with a larger "
+                     "reserve_bytes",
+                     (unsigned long)end, (unsigned long)range->reserved);
+}
+
+/* Whether nothing is mapped where a chunk goes. */
 static enum ashlar_status check_place(struct ashlar_range *range,
                                       const struct description_chunk *packed)
 {
@@ -261,14 +296,6 @@ static enum ashlar_status check_place(struct ashlar_range *range,
     uint32_t at = range_chunk_at(range, packed->offset);
     bool taken;
 
-    if (packed->offset > range->reserved ||
-        packed->bytes > range->reserved - packed->offset)
-        return error_set(ASHLAR_ERR_NO_ROOM,
-                         "the exporter's range has grown to %lu bytes, beyond "
-                         "the %lu reserved here; import it anew with a larger "
-                         "reserve_bytes",
-                         (unsigned long)(packed->offset + packed->bytes),
-                         (unsigned long)range->reserved);
     taken = at < range->chunks.count &&
             chunks[at].offset < packed->offset + packed->bytes;
     taken = taken || (at != 0 && chunks[at - 1].offset + chunks[at - 1].bytes >
@@ -287,7 +314,7 @@ static enum ashlar_status unpack(struct ashlar_range *range,
 {
     uint32_t count = (uint32_t)parcel->header.chunk_count;
     struct vector fresh = {NULL, 0, 0};
-    enum ashlar_status status = ASHLAR_OK;
+    enum ashlar_status status = check_room(range, parcel);
     struct transaction transaction;
     struct description_chunk packed;
     struct range_chunk chunk;
@@ -351,14 +378,8 @@ static enum ashlar_status open_parcel(const struct ashlar_source *source,
 static uint64_t bytes_to_reserve(const struct parcel *parcel,
                                  uint64_t reserve_bytes)
 {
-    uint64_t end = align_up(parcel->header.used, parcel->header.granule);
-    struct description_chunk last;
-
-    if (parcel->header.chunk_count != 0) {
-        last = parcel_chunk(parcel, parcel->header.chunk_count - 1);
-        end = max_size(end, last.offset + last.bytes);
-    }
-    return max_size(max_size(reserve_bytes, end), parcel->header.granule);
+    return max_size(max_size(reserve_bytes, parcel_end(parcel)),
+                    parcel->header.granule);
 }
 
 /* A range of its own for a parcel. */
@@ -368,34 +389,25 @@ static enum ashlar_status import(struct ashlar_source *source,
                                  struct ashlar_range **range_out)
 {
     struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
-    /* So that giving up needs no memory: an empty range is one reservation. */
-    struct retire_item *end = retire_item_create(0, 1, 0);
     struct ashlar_range *range;
     enum ashlar_status status;
     struct error error;
 
-    if (end == NULL)
-        return error_set(ASHLAR_ERR_NO_MEMORY,
-                         "no host memory to import a range");
     options.reserve_bytes = bytes_to_reserve(parcel, reserve_bytes);
     status = ashlar_range_create(source, &options, &range);
-    if (status != ASHLAR_OK) {
-        retire_item_drop(end);
+    if (status != ASHLAR_OK)
         return status;
-    }
     range->imported = true;
     range->id = parcel->header.range_id;
     lock_take(&range->lock);
     status = unpack(range, parcel);
     lock_give(&range->lock);
     if (status == ASHLAR_OK) {
-        retire_item_drop(end);
         *range_out = range;
         return ASHLAR_OK;
     }
     error_copy(&error);
-    end->owner = range->owner;
-    range_abandon(range, end);
+    range_abandon(range, range->end);
     error_restore(&error);
     return status;
 }

@@ -11,9 +11,11 @@ enum ashlar_status transaction_begin(struct transaction *transaction,
                                      struct ashlar_range *range, uint32_t steps)
 {
     *transaction = (struct transaction){.range = range};
-    /* A stretch that stays mapped haunts the range: room for each. */
+    /* A stretch that stays mapped haunts the range: room for each. What is to be
+     * undone now is what the range's end has to do later. */
     if (vector_make_room(&range->ghosts, steps, sizeof(struct range_ghost)) ==
-        0)
+            0 &&
+        range_make_end(range, steps) == 0)
         transaction->undo = retire_item_create(range->owner, steps, 0);
     if (transaction->undo != NULL)
         return ASHLAR_OK;
@@ -91,6 +93,39 @@ static void note(struct transaction *transaction, enum retire_kind kind,
     undo->steps[at] = (struct retire_step){kind, what, bytes, {0, 0}};
 }
 
+/* An operation that asks for memory or addresses, tried until it is in vain. */
+struct attempt {
+    bool crowded; /* something waits to be given back */
+    struct error before;
+};
+
+static void attempt_begin(struct transaction *transaction,
+                          struct attempt *attempt)
+{
+    struct ashlar_source *source = transaction->range->source;
+
+    attempt->crowded = !retire_is_empty(&source->retire);
+    if (!attempt->crowded)
+        return;
+    error_copy(&attempt->before);
+    transaction->patience.given_back = retire_given_back(source);
+}
+
+/* Whether to try again what was not to be had. */
+static bool attempt_again(struct transaction *transaction,
+                          const struct attempt *attempt)
+{
+    return attempt->crowded &&
+           retire_await(transaction->range->source, &transaction->patience);
+}
+
+static void attempt_end(const struct attempt *attempt,
+                        enum ashlar_status status)
+{
+    if (attempt->crowded && status == ASHLAR_OK)
+        error_restore(&attempt->before);
+}
+
 enum ashlar_status transaction_reserve(struct transaction *transaction,
                                        uint64_t bytes, uint64_t hint,
                                        uint64_t *address_out)
@@ -98,9 +133,16 @@ enum ashlar_status transaction_reserve(struct transaction *transaction,
     struct ashlar_range *range = transaction->range;
     uint64_t alignment = hint == 0 ? range->alignment : range->granule;
     enum ashlar_status status;
+    struct attempt attempt;
 
-    transaction->calls++;
-    status = source_reserve(range->source, bytes, alignment, hint, address_out);
+    attempt_begin(transaction, &attempt);
+    do {
+        transaction->calls++;
+        status =
+            source_reserve(range->source, bytes, alignment, hint, address_out);
+    } while (status == ASHLAR_ERR_NO_ADDRESS_SPACE && hint == 0 &&
+             attempt_again(transaction, &attempt));
+    attempt_end(&attempt, status);
     if (status == ASHLAR_OK)
         note(transaction, RETIRE_RELEASE, *address_out, bytes);
     return status;
@@ -130,9 +172,15 @@ enum ashlar_status transaction_create(struct transaction *transaction,
     struct ashlar_chunk_request request = {sizeof(request), bytes,
                                            range->export_group};
     enum ashlar_status status;
+    struct attempt attempt;
 
-    transaction->calls++;
-    status = source_create(range->source, &request, handle_out);
+    attempt_begin(transaction, &attempt);
+    do {
+        transaction->calls++;
+        status = source_create(range->source, &request, handle_out);
+    } while (status == ASHLAR_ERR_NO_DEVICE_MEMORY &&
+             attempt_again(transaction, &attempt));
+    attempt_end(&attempt, status);
     if (status == ASHLAR_OK)
         note(transaction, RETIRE_DESTROY, *handle_out, bytes);
     return status;

@@ -15,6 +15,10 @@
  *
  * Undoing goes by kind: unmap, then destroy, then release. Rights that are put
  * back are a transaction of their own.
+ *
+ * Memory or addresses that are missing may be in the hands of another thread,
+ * which collects: before they are said to be missing, that thread is waited for,
+ * within bounds.
  */
 #ifndef ASHLAR_RANGE_TRANSACTION_H
 #define ASHLAR_RANGE_TRANSACTION_H
@@ -30,6 +34,7 @@ struct transaction {
     uint32_t destroys;
     uint32_t calls;           /* into the source */
     struct retire_step stray; /* a reservation that could not be released */
+    struct retire_patience patience;
 };
 
 /** Start, with room to undo so many steps. The error is set on failure. */

@@ -5,6 +5,7 @@
 #include "source/retire.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -12,6 +13,11 @@
 
 /* How many that still wait a queuing looks at: it is no collection. */
 #define GLANCE 8
+
+/* How long somebody waits for what others are giving back, and how long for
+ * more of it when there is some already. */
+#define PATIENCE_NS UINT64_C(1000000000)
+#define SLICE_NS    UINT64_C(1000000)
 
 uint64_t retire_owner(void)
 {
@@ -117,6 +123,8 @@ static void count_step(struct ashlar_source *source,
                            __ATOMIC_RELAXED);
     if (given_up)
         __atomic_fetch_add(&source->retire.dropped, 1, __ATOMIC_RELAXED);
+    else if (step->kind == RETIRE_DESTROY || step->kind == RETIRE_RELEASE)
+        __atomic_fetch_add(&source->retire.given_back, 1, __ATOMIC_RELEASE);
 }
 
 /* Whether none of the steps to come touches a mapping. */
@@ -310,6 +318,45 @@ void retire_settle(struct ashlar_source *source, uint64_t owner)
     while (!retire_is_empty(&source->retire) &&
            is_in_hand(&source->retire, owner))
         (void)sched_yield();
+}
+
+/* Whether some thread has an item in hand that gives back what may be lacking. */
+static bool is_giving_back(struct retire *retire)
+{
+    const struct retire_item *item;
+    bool found = false;
+
+    lock_take(&retire->lock);
+    for (item = retire->first; item != NULL && !found; item = item->next)
+        found = item->busy && item->step_count != 0 &&
+                item->steps[item->step_count - 1].kind != RETIRE_ALLOW;
+    lock_give(&retire->lock);
+    return found;
+}
+
+bool retire_await(struct ashlar_source *source,
+                  struct retire_patience *patience)
+{
+    static const struct timespec pause = {0, 20000};
+    const uint64_t seen = patience->given_back;
+    uint64_t now = source_clock_ns();
+    uint64_t slice = now + SLICE_NS;
+
+    if (patience->deadline == 0)
+        patience->deadline = now + PATIENCE_NS;
+    (void)retire_collect(source);
+    while (now < patience->deadline && is_giving_back(&source->retire) &&
+           (now < slice || retire_given_back(source) == seen)) {
+        (void)nanosleep(&pause, NULL);
+        now = source_clock_ns();
+    }
+    patience->given_back = retire_given_back(source);
+    return now < patience->deadline && patience->given_back != seen;
+}
+
+uint64_t retire_given_back(struct ashlar_source *source)
+{
+    return __atomic_load_n(&source->retire.given_back, __ATOMIC_ACQUIRE);
 }
 
 uint64_t retire_bytes(struct ashlar_source *source)

@@ -79,9 +79,16 @@ struct retire {
     struct lock lock;
     struct retire_item *first;
     struct retire_item *last;
-    uint64_t bytes;   /* of chunks that wait; atomic */
-    uint64_t items;   /* atomic */
-    uint64_t dropped; /* steps given up since the driver was gone; atomic */
+    uint64_t bytes;      /* of chunks that wait; atomic */
+    uint64_t items;      /* atomic */
+    uint64_t dropped;    /* steps given up since the driver was gone; atomic */
+    uint64_t given_back; /* chunks and reservations so far; atomic */
+};
+
+/** How long an operation is tried again: see retire_await(). */
+struct retire_patience {
+    uint64_t given_back; /* retire_given_back() before it was tried */
+    uint64_t deadline;   /* of source_clock_ns(); 0: not set yet */
 };
 
 /** A number that no other owner has, for the life of the process. */
@@ -115,6 +122,19 @@ bool retire_collect(struct ashlar_source *source);
 
 /** Wait while another thread has an item of that owner in hand. */
 void retire_settle(struct ashlar_source *source, uint64_t owner);
+
+/**
+ * After an operation found no memory or addresses: collect, and wait while
+ * another thread is giving some back, but no longer than a second all in all.
+ *
+ * @return Whether anything has been given back since the operation was tried,
+ *         so that it is worth trying again.
+ */
+bool retire_await(struct ashlar_source *source,
+                  struct retire_patience *patience);
+
+/** Chunks destroyed and reservations released so far. */
+uint64_t retire_given_back(struct ashlar_source *source);
 
 /** Bytes of memory that wait. */
 uint64_t retire_bytes(struct ashlar_source *source);

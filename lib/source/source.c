@@ -100,19 +100,63 @@ static enum ashlar_status cut_options(const char *options, struct pairs *pairs)
     return status;
 }
 
+static const struct ashlar_plugin *built_in(const char *name)
+{
+    if (strcmp(name, heap_plugin.name) == 0)
+        return &heap_plugin;
+    return strcmp(name, vm_plugin.name) == 0 ? &vm_plugin : NULL;
+}
+
+const struct ashlar_plugin *ashlar_source_built_in(const char *name)
+{
+    const struct ashlar_plugin *plugin;
+
+    if (name == NULL)
+        return error_null(ASHLAR_ERR_INVALID,
+                          "ashlar_source_built_in() was given NULL for name");
+    plugin = built_in(name);
+    if (plugin == NULL)
+        return error_null(ASHLAR_ERR_NOT_FOUND,
+                          "the source \"%s\" is not built in; \"heap\" and "
+                          "\"vm\" are",
+                          name);
+    return plugin;
+}
+
 static enum ashlar_status find_ops(struct ashlar_source *source,
                                    const char *name, uint64_t *can_out)
 {
-    if (strcmp(name, heap_plugin.name) == 0)
-        return plugin_check(&heap_plugin, name, &source->ops, can_out);
-    if (strcmp(name, vm_plugin.name) == 0)
-        return plugin_check(&vm_plugin, name, &source->ops, can_out);
+    if (built_in(name) != NULL)
+        return plugin_check(built_in(name), name, &source->ops, can_out);
     if (!plugin_name_is_good(name))
         return error_set(ASHLAR_ERR_INVALID,
                          "\"%s\" is no name of a source; a name is 1 to %d of "
                          "a-z, 0-9 and _",
                          name, SOURCE_NAME_BYTES - 1);
     return plugin_load(name, &source->ops, can_out, source->path);
+}
+
+/* The rights that ranges are to start with. */
+static enum ashlar_status check_access(const struct ashlar_source *source)
+{
+    const struct ashlar_plugin_info *info = &source->info;
+    uint32_t i;
+
+    if (info->access_count > ASHLAR_PLUGIN_ACCESS_MOST)
+        return error_set(ASHLAR_ERR_NO_PLUGIN,
+                         "plug-in \"%s\" names the rights of %u locations for "
+                         "new ranges; %d is the most",
+                         source->name, info->access_count,
+                         ASHLAR_PLUGIN_ACCESS_MOST);
+    for (i = 0; i < info->access_count; i++)
+        if (info->access[i].location >= info->location_count ||
+            !rights_are_known(info->access[i].rights))
+            return error_set(ASHLAR_ERR_NO_PLUGIN,
+                             "plug-in \"%s\" gives new ranges rights %u for "
+                             "location %u of %u",
+                             source->name, info->access[i].rights,
+                             info->access[i].location, info->location_count);
+    return ASHLAR_OK;
 }
 
 /* What open() said of the source, held against what it must be. */
@@ -142,7 +186,7 @@ static enum ashlar_status check_info(struct ashlar_source *source, uint64_t can)
                          "%u",
                          source->name, info->home_location,
                          info->location_count);
-    return ASHLAR_OK;
+    return check_access(source);
 }
 
 /* An error that a plug-in does not explain is not to look like the last one. */

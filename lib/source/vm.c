@@ -80,6 +80,41 @@ static enum ashlar_status read_option(struct vm *vm,
                           option->key);
 }
 
+/* What was asked for must fit together; then ask what the kernel grants. */
+static enum ashlar_status start_huge(struct vm *vm)
+{
+    if (!vm->huge)
+        return ASHLAR_OK;
+    vm_huge_ask(vm);
+    if (vm->granule < vm->huge_page_bytes)
+        return vm->host->fail(ASHLAR_ERR_INVALID,
+                              "huge=yes needs a granule of %lu or more, which "
+                              "is a huge page here; it is %lu",
+                              (unsigned long)vm->huge_page_bytes,
+                              (unsigned long)vm->granule);
+    if (vm->huge_state == ASHLAR_VM_HUGE_DENIED)
+        vm->host->log(ASHLAR_LOG_WARNING,
+                      "huge=yes has no effect on \"vm\": the kernel denies "
+                      "huge pages to shared memory; see "
+                      "/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+    return ASHLAR_OK;
+}
+
+static const char *describe(const struct vm *vm)
+{
+    switch (vm->huge_state) {
+    case ASHLAR_VM_HUGE_OFF:
+        break;
+    case ASHLAR_VM_HUGE_ALLOWED:
+        return "host virtual memory, in huge pages where granted";
+    case ASHLAR_VM_HUGE_DENIED:
+        return "host virtual memory, huge pages denied by the kernel";
+    case ASHLAR_VM_HUGE_UNKNOWN:
+        return "host virtual memory, huge pages wished for";
+    }
+    return "host virtual memory";
+}
+
 static enum ashlar_status vm_open(const struct ashlar_host *host,
                                   const struct ashlar_plugin_option *options,
                                   size_t option_count,
@@ -100,18 +135,19 @@ static enum ashlar_status vm_open(const struct ashlar_host *host,
     lock_init(&vm->lock);
     for (i = 0; i < option_count && status == ASHLAR_OK; i++)
         status = read_option(vm, &options[i]);
+    if (status == ASHLAR_OK)
+        status = start_huge(vm);
     if (status != ASHLAR_OK) {
         host->free(vm);
         return status;
     }
     info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_FENCE |
-                ASHLAR_CAN_EXPORT | ASHLAR_CAN_HOST_ACCESS;
+                ASHLAR_CAN_EXPORT | ASHLAR_CAN_HOST_ACCESS | ASHLAR_CAN_GRAPH;
     info->granule = vm->granule;
     info->memory_bytes = vm->memory_bytes;
     info->location_count = ASHLAR_VM_LOCATIONS;
     memcpy(info->identity, "ashlar vm source", sizeof(info->identity));
-    strncpy(info->description, "host virtual memory",
-            sizeof(info->description) - 1);
+    strncpy(info->description, describe(vm), sizeof(info->description) - 1);
     *state_out = vm;
     return ASHLAR_OK;
 }
@@ -159,4 +195,6 @@ const struct ashlar_plugin vm_plugin = {
     .fence_drop = vm_fence_drop,
     .chunk_export = vm_chunk_export,
     .chunk_import = vm_chunk_import,
+    .fence_capture = vm_fence_record, /* a graph is a stream's number, too */
+    .fence_graph = vm_fence_record,
 };

@@ -8,6 +8,7 @@
  *     vm_map.c    reservations and mappings, by address
  *     vm_chunk.c  chunks: extents of files (vm_file.c), export
  *     vm_fence.c  streams whose work the caller finishes by hand
+ *     vm_huge.c   what the kernel grants of huge pages
  *
  * Invariants: trees hold no two records that overlap; the counters of mappings
  * in a reservation and of a chunk are those of the records; account is their
@@ -18,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <ashlar/plugin.h>
 #include <ashlar/vm.h>
@@ -70,7 +72,9 @@ struct vm {
     struct lock lock; /* all below */
     uint64_t granule;
     uint64_t memory_bytes;
-    bool huge;
+    bool huge;                      /* they are asked for */
+    enum ashlar_vm_huge huge_state; /* as it was when the source was opened */
+    uint64_t huge_page_bytes;       /* 0: unknown */
     uint64_t
         taken_bytes; /* of memory_bytes: by chunks that were not imported */
     struct vm_file *files;
@@ -96,6 +100,32 @@ enum ashlar_status vm_allow(void *state, uint64_t address, uint64_t bytes,
 
 enum ashlar_status vm_rights_at(struct vm *vm, uint64_t address,
                                 uint32_t location, uint32_t *rights_out);
+
+/** Whether an address lies in a mapping. The lock is held. */
+bool vm_is_mapped(struct vm *vm, uint64_t address);
+
+/* vm_huge.c */
+
+/**
+ * What the kernel's settings allow.
+ *
+ * @param all  What shmem_enabled says of all sizes of pages; "" for nothing.
+ * @param own  The same for huge pages alone.
+ */
+enum ashlar_vm_huge vm_huge_allowed(const char *all, const char *own);
+
+/** Fill in huge_state and huge_page_bytes for a source that asks for them. */
+void vm_huge_ask(struct vm *vm);
+
+/** What a text as /proc/self/smaps says of this source. Without the lock. */
+uint64_t vm_huge_sum(struct vm *vm, FILE *smaps);
+
+/**
+ * Count the bytes that are mapped by huge pages now. Without the lock.
+ *
+ * @return False: the kernel does not say.
+ */
+bool vm_huge_count(struct vm *vm, uint64_t *bytes_out);
 
 /* vm_chunk.c */
 enum ashlar_status vm_chunk_create(void *state,

@@ -129,8 +129,8 @@ enum ashlar_status vm_chunk_import(void *state, int fd, uint64_t offset,
     struct stat facts;
     int err;
 
-    if (fstat(fd, &facts) != 0 || offset % vm->granule != 0 ||
-        bytes % vm->granule != 0 || bytes == 0 ||
+    if (fstat(fd, &facts) != 0 || !vm_file_is_safe(fd) ||
+        offset % vm->granule != 0 || bytes % vm->granule != 0 || bytes == 0 ||
         offset > (uint64_t)facts.st_size ||
         bytes > (uint64_t)facts.st_size - offset)
         return vm->host->fail(ASHLAR_ERR_INVALID,

@@ -148,5 +148,9 @@ enum ashlar_status ashlar_vm_query(struct ashlar_source *source,
         own.files++;
     lock_give(&vm->lock);
     own.size = sizeof(own);
+    own.huge = vm->huge_state;
+    own.huge_page_bytes = vm->huge_page_bytes;
+    if (vm->huge && !vm_huge_count(vm, &own.huge_bytes))
+        own.huge = ASHLAR_VM_HUGE_UNKNOWN;
     return result_write(account, &own, sizeof(own), "struct ashlar_vm_account");
 }

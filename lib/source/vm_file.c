@@ -33,11 +33,17 @@ static struct vm_file *file_link(struct vm_file **files, int fd, uint64_t group)
 static int file_open(struct vm_file **files, uint64_t group,
                      struct vm_file **file_out)
 {
-    int fd = memfd_create("ashlar-vm", MFD_CLOEXEC);
+    int fd = memfd_create("ashlar-vm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int err = errno;
 
     if (fd < 0)
         return err;
+    /* So that no importer need fear that its pages go: it insists on this. */
+    if (group != 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
+        err = errno;
+        (void)close(fd);
+        return err;
+    }
     *file_out = file_link(files, fd, group);
     if (*file_out != NULL)
         return 0;
@@ -182,6 +188,13 @@ static struct vm_file *find_foreign(struct vm_file *file,
             other.st_dev == facts->st_dev && other.st_ino == facts->st_ino)
             return file;
     return NULL;
+}
+
+bool vm_file_is_safe(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
 int vm_file_adopt(struct vm_file **files, int fd, struct vm_file **file_out)

@@ -12,7 +12,9 @@
  * hands over the whole file.
  *
  * An extent that was exported is somebody else's, too: it is not punched out,
- * nor given out again, and its memory goes when nobody has the file open.
+ * nor given out again, and its memory goes when nobody has the file open. The
+ * file of a group is sealed against shrinking: a page that is mapped and cut
+ * off would end the process that touches it.
  *
  * Invariants:
  *   - holes are kept sorted, neighbours joined; what lies behind `end` is free;
@@ -23,6 +25,7 @@
 #ifndef ASHLAR_SOURCE_VM_FILE_H
 #define ASHLAR_SOURCE_VM_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct vm_hole {
@@ -55,6 +58,9 @@ int vm_file_give(struct vm_file **files, struct vm_file *file, uint64_t offset,
 
 /** Give an extent up that others may still use. */
 void vm_file_leave(struct vm_file **files, struct vm_file *file);
+
+/** Whether a descriptor is a file of a group's, which nobody can cut short. */
+bool vm_file_is_safe(int fd);
 
 /** A file that came from another process, as one with one extent. */
 int vm_file_adopt(struct vm_file **files, int fd, struct vm_file **file_out);

@@ -373,6 +373,11 @@ enum ashlar_status vm_allow(void *state, uint64_t address, uint64_t bytes,
                           (unsigned long)address, ASHLAR_VM_LOCATIONS);
 }
 
+bool vm_is_mapped(struct vm *vm, uint64_t address)
+{
+    return span_find(&vm->mappings, address, 1) != NULL;
+}
+
 enum ashlar_status vm_rights_at(struct vm *vm, uint64_t address,
                                 uint32_t location, uint32_t *rights_out)
 {

@@ -417,8 +417,17 @@ enum ashlar_status ashlar_type_query(const struct ashlar_type *type,
     return result_write(info, &own, sizeof(own), "struct ashlar_type_info");
 }
 
-void type_freeze(const struct ashlar_type *type, size_t *object_size_out,
+void type_layout(const struct ashlar_type *type, size_t *object_size_out,
                  size_t *alignment_out, size_t *stride_out)
+{
+    size_t alignment = load_state(type) >> 1;
+
+    *object_size_out = type->size;
+    *alignment_out = alignment;
+    *stride_out = align_up(type->size, alignment);
+}
+
+bool type_freeze(const struct ashlar_type *type, size_t alignment)
 {
     /* Callers hold it const; the registry made it, and may write its state. */
     struct ashlar_type *own = (struct ashlar_type *)(uintptr_t)type;
@@ -427,11 +436,12 @@ void type_freeze(const struct ashlar_type *type, size_t *object_size_out,
     if ((state & TYPE_STATE_FROZEN) == 0) {
         join_forks();
         lock_take(&lock);
-        state = load_state(type) | TYPE_STATE_FROZEN;
-        __atomic_store_n(&own->state, state, __ATOMIC_RELEASE);
+        state = load_state(type);
+        if (state >> 1 == alignment) {
+            state |= TYPE_STATE_FROZEN;
+            __atomic_store_n(&own->state, state, __ATOMIC_RELEASE);
+        }
         lock_give(&lock);
     }
-    *object_size_out = type->size;
-    *alignment_out = state >> 1;
-    *stride_out = align_up(type->size, state >> 1);
+    return state >> 1 == alignment;
 }

@@ -63,11 +63,18 @@ says_what_is_broken() {
     '^refusals +unmap\(\) of ' '^[0-9]+ promises? broken, '
 }
 
+says_what_is_built_in() {
+  "$ashlar" check-plugin heap --steps 200 >"$scratch/out" &&
+    prints '^heap [0-9.]+: host memory, jemalloc$' '^  built into libashlar$' \
+      '^the file exports .* 0  built in$' '^it calls nothing .* 0  built in$' \
+      '^reserved addresses .* 0  no ranges$'
+}
+
 # Where addresses fall the same, since some steps go by that.
 same_seed_takes_the_same_steps() {
   for run in 1 2; do
-    setarch -R "$ashlar" check-plugin "$modules/ashlar_vm.so" --json --seed 77 \
-      --steps 2000 --threads 1 >"$scratch/run$run" || return 1
+    setarch -R "$ashlar" check-plugin vm --json --seed 77 --steps 2000 \
+      --threads 1 >"$scratch/run$run" || return 1
   done
   grep -q '"threads": 1' "$scratch/run1" && same "$scratch/run1" "$scratch/run2"
 }
@@ -90,7 +97,6 @@ finds_it_by_name() {
   "$ashlar" check-plugin guard --steps 200 --options fill=7 &&
     ! "$ashlar" check-plugin guard --steps 200 --options fill=700 &&
     ! "$ashlar" check-plugin wrong_abi &&
-    refuses 1 'vm is built into libashlar' vm &&
     refuses 1 'no plug-in is called nobody' nobody
 }
 
@@ -104,9 +110,11 @@ command_line_is_checked() {
 
 expect range_plugin_keeps_all_promises keeps "$examples/ashlar_memfd.so"
 expect block_plugin_keeps_all_promises keeps "$examples/ashlar_guard.so"
-expect vm_source_keeps_all_promises keeps "$modules/ashlar_vm.so"
+expect vm_source_keeps_all_promises keeps vm
 expect vm_source_keeps_them_with_small_granules \
-  keeps "$modules/ashlar_vm.so" --options granule=64K,memory=8M
+  keeps vm --options granule=64K,memory=8M
+expect heap_source_keeps_all_promises keeps heap
+expect built_in_sources_are_said_to_be_so says_what_is_built_in
 expect device_with_every_group_keeps_all_promises \
   keeps "$modules/ashlar_device.so"
 expect cutting_mappings_is_found breaks lax refusals 'unmap() of'

@@ -70,7 +70,7 @@ this_machine() {
     and f('build') and f('toolkit') and f('driver') and f('addresses')
     and f('open files') and f('pages')
     and has('source', 'ok', 'heap, built in') and has('source', 'ok', 'vm, ')
-    and has('memfd', 'ok', 'works') and has('vm', 'ok', 'granules of 2.00 MiB')
+    and has('memfd', 'ok', 'works') and f('vm huge') and has('vm', 'ok', 'granules of 2.00 MiB')
     and f('mappings')"
 }
 

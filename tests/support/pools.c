@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pool/grow.h"
 #include "pool/pool.h"
@@ -40,6 +41,32 @@ unsigned pools_pace(void)
     return RUNNING_ON_VALGRIND ? 50 : PACE;
 }
 
+static const char *home_name = "heap";
+
+void pools_start(const char *source)
+{
+    home_name = source;
+}
+
+static bool on_range(void)
+{
+    return strcmp(home_name, "heap") != 0;
+}
+
+/* Opened by the process that uses it: a child of fork may not. It stays open. */
+static struct ashlar_source *home(void)
+{
+    static struct ashlar_source *source;
+    static pid_t owner;
+
+    if (on_range() && owner != getpid()) {
+        if (ashlar_source_open(home_name, "granule=64K", &source) != ASHLAR_OK)
+            ck_abort_msg("%s: %s", home_name, ashlar_last_error_message());
+        owner = getpid();
+    }
+    return source;
+}
+
 const struct ashlar_type *pools_type(size_t bytes, size_t alignment)
 {
     const struct ashlar_type *type;
@@ -68,12 +95,17 @@ struct ashlar_pool *pools_make(const struct ashlar_type *type,
     struct ashlar_pool_options own = ASHLAR_POOL_OPTIONS_INIT;
     size_t initial_slots;
     struct ashlar_pool *pool;
+    bool at_home;
 
     if (options != NULL)
         own = *options;
+    at_home = own.source == NULL;
+    if (at_home)
+        own.source = home();
     initial_slots = own.initial_slots;
     own.initial_slots = 0;
     REQUIRE(ashlar_pool_create(type, &own, &pool) == ASHLAR_OK);
+    REQUIRE(!at_home || (pool->plan.range != NULL) == on_range());
     watch_destroy(pool);
     pool->watched = false;
     if (own.cache_slots == 0)

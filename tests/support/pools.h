@@ -26,6 +26,16 @@
  * on: 1, 5 or 50. */
 unsigned pools_pace(void);
 
+/*
+ * The source that pools are made on by pools_make() when their options name
+ * none: the heap, or one that pools_start() is told. A program of tests can so
+ * be compiled for another source as well.
+ */
+#ifndef POOLS_SOURCE
+#define POOLS_SOURCE "heap"
+#endif
+void pools_start(const char *source);
+
 /* The type of that size and alignment, registered under a name of both. */
 const struct ashlar_type *pools_type(size_t bytes, size_t alignment);
 

@@ -471,5 +471,6 @@ static Suite *cache_suite(void)
 
 int main(void)
 {
+    pools_start(POOLS_SOURCE);
     return suite_run(cache_suite());
 }

@@ -370,5 +370,6 @@ static Suite *caller_suite(void)
 
 int main(void)
 {
+    pools_start(POOLS_SOURCE);
     return suite_run(caller_suite());
 }

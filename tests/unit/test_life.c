@@ -256,6 +256,30 @@ START_TEST(without_memory_for_the_initial_slots_there_is_no_pool)
 }
 END_TEST
 
+START_TEST(a_pool_that_could_not_be_made_leaves_its_type_free)
+{
+    static const char name[] = "of no pool";
+    struct ashlar_pool_options options = pools_options(1000, 0, 0, 0);
+    const struct ashlar_type *own;
+    const struct ashlar_type *stronger;
+    struct ashlar_pool *pool = untouched;
+
+    ck_assert_int_eq(ashlar_type_register(name, 64, 64, &own), ASHLAR_OK);
+    options.source = &stub_source;
+    stub.bytes_limit = 1000;
+    ck_assert_int_eq(ashlar_pool_create(own, &options, &pool),
+                     ASHLAR_ERR_NO_MEMORY);
+    ck_assert_int_eq(ashlar_type_register(name, 64, 128, &stronger), ASHLAR_OK);
+    ck_assert_ptr_eq(stronger, own);
+    stub.bytes_limit = 0;
+    ck_assert_int_eq(ashlar_pool_create(own, &options, &pool), ASHLAR_OK);
+    ck_assert_uint_eq((uintptr_t)ashlar_pool_at(pool, 1) % 128, 0);
+    ck_assert_int_eq(ashlar_type_register(name, 64, 256, &stronger),
+                     ASHLAR_ERR_CONFLICT);
+    destroy(pool);
+}
+END_TEST
+
 START_TEST(huge_pages_are_asked_for_whole_and_aligned)
 {
     struct ashlar_pool_options options =
@@ -559,6 +583,7 @@ static Suite *life_suite(void)
     tcase_add_test(options, initial_slots_are_there_at_once);
     tcase_add_test(options,
                    without_memory_for_the_initial_slots_there_is_no_pool);
+    tcase_add_test(options, a_pool_that_could_not_be_made_leaves_its_type_free);
     tcase_add_test(options, huge_pages_are_asked_for_whole_and_aligned);
     suite_add_tcase(suite, options);
     tcase_add_checked_fixture(lists, start_clean, NULL);

@@ -544,5 +544,6 @@ static Suite *put_suite(void)
 
 int main(void)
 {
+    pools_start(POOLS_SOURCE);
     return suite_run(put_suite());
 }

@@ -533,5 +533,6 @@ static Suite *reserve_suite(void)
 
 int main(void)
 {
+    pools_start(POOLS_SOURCE);
     return suite_run(reserve_suite());
 }

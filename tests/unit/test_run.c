@@ -177,6 +177,53 @@ START_TEST(enough_but_not_side_by_side_is_fragmented)
 }
 END_TEST
 
+/* A pool of single slots, of which the thread's cache keeps some. */
+static void start_cached(int number)
+{
+    struct ashlar_pool_options options =
+        pools_options(MAX_SLOTS, MAX_SLOTS, 0, flags[number]);
+    void *slots[50];
+
+    pool = pools_make(pools_type(128, 128), &options);
+    REQUIRE(ashlar_pool_get_bulk(pool, slots, 50) == ASHLAR_OK);
+    REQUIRE(ashlar_pool_put_bulk(pool, slots, 50, NULL) == ASHLAR_OK);
+    REQUIRE(pools_stats(pool).cached_slots >= 50);
+}
+
+START_TEST(the_threads_own_cache_makes_way_for_a_run)
+{
+    char *run;
+
+    start_cached(_i);
+    ashlar_clear_error();
+    run = get(MAX_SLOTS);
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_OK);
+    ck_assert_uint_eq(pools_stats(pool).cached_slots, 0);
+    ck_assert_ptr_null(ashlar_pool_get(pool));
+    ck_assert(last_error_is(ASHLAR_ERR_LIMIT, "2000 are set apart for runs"));
+    put(run, MAX_SLOTS);
+    end();
+}
+END_TEST
+
+START_TEST(a_cache_that_is_not_in_the_way_keeps_what_it_has)
+{
+    struct snapshot before;
+    void *slot;
+
+    start_cached(_i);
+    slot = ashlar_pool_get(pool);
+    before = snapshot_take(pool);
+    ck_assert_ptr_null(ashlar_pool_get_run(pool, 100));
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_ERR_FRAGMENTED);
+    ck_assert_ptr_null(snapshot_differs(&before, pool));
+    snapshot_free(&before);
+    REQUIRE(ashlar_pool_put(pool, slot) == ASHLAR_OK);
+    ck_assert_int_eq(ashlar_pool_reserve_runs(pool, 100, 20), ASHLAR_OK);
+    end();
+}
+END_TEST
+
 START_TEST(without_memory_no_run_is_had_and_nothing_changes)
 {
     struct snapshot before;
@@ -409,6 +456,10 @@ static Suite *run_suite(void)
     tcase_add_loop_test(getting, runs_are_limited_by_what_is_left, 0, 2);
     tcase_add_loop_test(getting, enough_but_not_side_by_side_is_fragmented, 0,
                         2);
+    tcase_add_loop_test(getting, the_threads_own_cache_makes_way_for_a_run, 0,
+                        2);
+    tcase_add_loop_test(getting,
+                        a_cache_that_is_not_in_the_way_keeps_what_it_has, 0, 2);
     tcase_add_loop_test(getting,
                         without_memory_no_run_is_had_and_nothing_changes, 0, 2);
     suite_add_tcase(suite, getting);
@@ -428,5 +479,6 @@ static Suite *run_suite(void)
 
 int main(void)
 {
+    pools_start(POOLS_SOURCE);
     return suite_run(run_suite());
 }

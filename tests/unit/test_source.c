@@ -4,6 +4,7 @@
 
 #include "source/source.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 
 #include <string.h>
@@ -205,11 +206,27 @@ START_TEST(null_and_unknown_names_are_refused)
 }
 END_TEST
 
+START_TEST(what_is_built_in_gives_its_operations)
+{
+    const struct ashlar_plugin *vm = ashlar_source_built_in("vm");
+    const struct ashlar_plugin *heap = ashlar_source_built_in("heap");
+
+    ck_assert_str_eq(vm->name, "vm");
+    ck_assert_ptr_nonnull(vm->chunk_create);
+    ck_assert_str_eq(heap->name, "heap");
+    ck_assert_ptr_nonnull(heap->block_alloc);
+    ck_assert_ptr_null(ashlar_source_built_in("cuda"));
+    ck_assert(ranges_error_is(ASHLAR_ERR_NOT_FOUND, "\"cuda\" is not built"));
+    ck_assert_ptr_null(ashlar_source_built_in(NULL));
+    ck_assert(ranges_error_is(ASHLAR_ERR_INVALID, "NULL for name"));
+}
+END_TEST
+
 START_TEST(a_source_tells_what_it_is)
 {
     struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
 
-    OK(ashlar_source_open("vm", wrap_granule(), &source));
+    OK(ashlar_source_open("vm", engine_options(), &source));
     OK(ashlar_source_query(source, &info));
     ck_assert_str_eq(info.name, "vm");
     ck_assert_str_eq(ashlar_source_name(source), "vm");
@@ -240,6 +257,7 @@ static Suite *source_suite(void)
     tcase_add_test(test, what_a_source_cannot_do_says_so);
     tcase_add_test(test, without_memory_nothing_stays_open);
     tcase_add_test(test, null_and_unknown_names_are_refused);
+    tcase_add_test(test, what_is_built_in_gives_its_operations);
     tcase_add_test(test, a_source_tells_what_it_is);
     suite_add_tcase(suite, test);
     return suite;

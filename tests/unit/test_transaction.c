@@ -6,6 +6,12 @@
 
 #include "support/ranges.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -164,6 +170,138 @@ START_TEST(without_memory_nothing_begins)
 }
 END_TEST
 
+/* --- what another thread has in hand -------------------------------------- */
+
+/* Operations that take their time, on another thread: until so many creations
+ * were refused, and some milliseconds. */
+static struct {
+    struct ashlar_plugin real;
+    uint64_t refusals;
+    int in_hand; /* atomic */
+    pthread_t thread;
+    struct ashlar_range *range;
+    enum ashlar_status status;
+} slow;
+
+static void take_time(void)
+{
+    static const struct timespec moment = {0, 20000000};
+    const uint64_t *refused = &trial.source->calls.create.refused;
+
+    __atomic_store_n(&slow.in_hand, 1, __ATOMIC_RELEASE);
+    do
+        (void)nanosleep(&moment, NULL);
+    while (__atomic_load_n(refused, __ATOMIC_RELAXED) <
+           __atomic_load_n(&slow.refusals, __ATOMIC_RELAXED));
+}
+
+static enum ashlar_status slow_destroy(void *state, uint64_t chunk,
+                                       uint64_t bytes)
+{
+    take_time();
+    return slow.real.chunk_destroy(state, chunk, bytes);
+}
+
+static enum ashlar_status slow_release(void *state, uint64_t address,
+                                       uint64_t bytes)
+{
+    take_time();
+    return slow.real.release(state, address, bytes);
+}
+
+static void *destroy_slowly(void *argument)
+{
+    (void)argument;
+    slow.status = ashlar_range_destroy(slow.range, ASHLAR_QUIET, 1);
+    return NULL;
+}
+
+/* Another range, of so many granules, that is being destroyed from now on. */
+static void start_destroying(uint64_t n)
+{
+    const struct ashlar_range_options options = trial_options(&trial, n, 0, 0);
+
+    slow.in_hand = 0;
+    OK(ashlar_range_create(trial.source, &options, &slow.range));
+    OK(ashlar_range_grow_to(slow.range, granules(n), NULL));
+    ck_assert_int_eq(pthread_create(&slow.thread, NULL, destroy_slowly, NULL),
+                     0);
+    while (!__atomic_load_n(&slow.in_hand, __ATOMIC_ACQUIRE))
+        (void)sched_yield();
+}
+
+static void end_destroying(void)
+{
+    ck_assert_int_eq(pthread_join(slow.thread, NULL), 0);
+    OK(slow.status);
+}
+
+static void open_slow(void)
+{
+    char memory[64];
+
+    (void)snprintf(memory, sizeof(memory), "memory=%ld",
+                   8 * sysconf(_SC_PAGESIZE));
+    trial_open(&trial, memory);
+    trial_create(&trial, 16, 0, 0);
+    slow.real = trial.source->ops;
+}
+
+START_TEST(memory_that_another_thread_is_giving_back_is_waited_for)
+{
+    slow.refusals = 1;
+    trial.source->ops.chunk_destroy = slow_destroy;
+    start_destroying(8);
+    ashlar_clear_error();
+    OK(ashlar_range_grow_to(trial.range, granules(8), NULL));
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_OK);
+    end_destroying();
+    trial.source->ops = slow.real;
+}
+END_TEST
+
+START_TEST(addresses_that_another_thread_is_giving_back_are_waited_for)
+{
+    const struct ashlar_range_options options = trial_options(&trial, 8, 0, 0);
+    struct ashlar_range *range;
+
+    slow.refusals = 0;
+    trial.source->ops.release = slow_release;
+    (void)ashlar_range_set_address_budget(granules(16 + 8));
+    start_destroying(8);
+    ashlar_clear_error();
+    OK(ashlar_range_create(trial.source, &options, &range));
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_OK);
+    end_destroying();
+    trial.source->ops = slow.real;
+    (void)ashlar_range_set_address_budget(0);
+    OK(ashlar_range_destroy(range, ASHLAR_QUIET, 1));
+}
+END_TEST
+
+START_TEST(a_thread_that_gives_nothing_back_is_not_waited_for_for_ever)
+{
+    slow.refusals = 2;
+    trial.source->ops.chunk_destroy = slow_destroy;
+    start_destroying(8);
+    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, "retired bytes wait",
+            ashlar_range_grow_to(trial.range, granules(8), NULL));
+    ck_assert_uint_eq(trial.source->calls.create.refused, 1);
+    __atomic_store_n(&slow.refusals, 0, __ATOMIC_RELAXED);
+    end_destroying();
+    trial.source->ops = slow.real;
+}
+END_TEST
+
+START_TEST(without_anything_on_its_way_nothing_is_tried_again)
+{
+    trial_grow(&trial, 8);
+    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, "option memory",
+            ashlar_range_grow_to(trial.range, granules(9), NULL));
+    ck_assert_uint_eq(trial.source->calls.create.refused, 1);
+}
+END_TEST
+
 static Suite *transaction_suite(void)
 {
     Suite *suite = suite_create("transaction");
@@ -177,6 +315,17 @@ static Suite *transaction_suite(void)
     tcase_add_test(test, a_commit_keeps_everything);
     tcase_add_test(test, a_stray_reservation_is_released_later);
     tcase_add_test(test, without_memory_nothing_begins);
+    suite_add_tcase(suite, test);
+
+    test = tcase_create("others");
+    tcase_add_checked_fixture(test, open_slow, close_trial);
+    tcase_add_test(test,
+                   memory_that_another_thread_is_giving_back_is_waited_for);
+    tcase_add_test(test,
+                   addresses_that_another_thread_is_giving_back_are_waited_for);
+    tcase_add_test(test,
+                   a_thread_that_gives_nothing_back_is_not_waited_for_for_ever);
+    tcase_add_test(test, without_anything_on_its_way_nothing_is_tried_again);
     suite_add_tcase(suite, test);
     return suite;
 }

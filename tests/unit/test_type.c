@@ -250,7 +250,8 @@ START_TEST(a_frozen_type_keeps_its_alignment)
     int i;
 
     for (i = 0; i < 2; i++) {
-        type_freeze(type, &size, &alignment, &stride);
+        ck_assert(type_freeze(type, 16));
+        type_layout(type, &size, &alignment, &stride);
         ck_assert_uint_eq(size, 40);
         ck_assert_uint_eq(alignment, 16);
         ck_assert_uint_eq(stride, 48);
@@ -388,12 +389,26 @@ START_TEST(what_is_not_over_aligned_says_so)
 }
 END_TEST
 
+START_TEST(a_type_is_not_fixed_at_less_than_it_has_become)
+{
+    const struct ashlar_type *type = made("again stronger", 40, 16);
+
+    ck_assert_ptr_eq(made("again stronger", 40, 64), type);
+    ck_assert(!type_freeze(type, 16));
+    ck_assert_uint_eq(info_of(type).flags, 0);
+    ck_assert(type_freeze(type, 64));
+    ck_assert_uint_eq(info_of(type).flags, ASHLAR_TYPE_FROZEN);
+    ck_assert(!type_freeze(type, 16));
+}
+END_TEST
+
 START_TEST(a_built_in_type_can_be_frozen)
 {
     const struct ashlar_type *type = ashlar_type_find("float4");
     size_t size, alignment, stride;
 
-    type_freeze(type, &size, &alignment, &stride);
+    ck_assert(type_freeze(type, 16));
+    type_layout(type, &size, &alignment, &stride);
     ck_assert_uint_eq(size, 16);
     ck_assert_uint_eq(alignment, 16);
     ck_assert_uint_eq(stride, 16);
@@ -553,6 +568,7 @@ static void add_registering(Suite *suite)
     tcase_add_test(again, a_stronger_alignment_is_taken_before_the_first_pool);
     tcase_add_test(again, another_size_is_a_conflict_that_names_both);
     tcase_add_test(again, a_frozen_type_keeps_its_alignment);
+    tcase_add_test(again, a_type_is_not_fixed_at_less_than_it_has_become);
     suite_add_tcase(suite, again);
 }
 

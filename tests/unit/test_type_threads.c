@@ -196,8 +196,10 @@ static void *freeze_or_strengthen(void *argument)
             do_register(worker, "freeze", n, 40, (size_t)8 << worker->number);
         } else {
             do_register(worker, "freeze", n, 40, 8);
-            type_freeze(worker->type[n], &size, &frozen_at[worker->number][n],
-                        &stride);
+            do
+                type_layout(worker->type[n], &size,
+                            &frozen_at[worker->number][n], &stride);
+            while (!type_freeze(worker->type[n], frozen_at[worker->number][n]));
         }
     }
     return NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ashlar/source.h>
 #include <ashlar/status.h>
 
 #include "check/elf.h"
@@ -39,6 +40,7 @@ static const struct group groups[] = {
     GROUP("copy", ASHLAR_CAN_COPY, copy, copy),
     GROUP("scatter", ASHLAR_CAN_SCATTER, scatter_load, scatter),
     GROUP("fence", ASHLAR_CAN_FENCE, fence_record, fence_drop),
+    GROUP("graph", ASHLAR_CAN_GRAPH, fence_capture, fence_graph),
     GROUP("encode", ASHLAR_CAN_ENCODE, encode, encode_rebase),
     GROUP("export", ASHLAR_CAN_EXPORT, chunk_export, chunk_import),
 };
@@ -75,6 +77,18 @@ static const struct ashlar_plugin *load_file(const struct subject *subject,
                     "the file does not export " ASHLAR_PLUGIN_SYMBOL) ||
         !check_origin(subject, handle, given))
         return NULL;
+    return given;
+}
+
+static const struct ashlar_plugin *find_built_in(const struct subject *subject,
+                                                 const char *name)
+{
+    const struct ashlar_plugin *given = ashlar_source_built_in(name);
+
+    check_not_tried(subject->report, CHECK_SYMBOL, "built in");
+    check_not_tried(subject->report, CHECK_ALONE, "built in");
+    check_that(subject->report, CHECK_STRUCT, given != NULL, "%s",
+               given == NULL ? ashlar_last_error_message() : "");
     return given;
 }
 
@@ -122,13 +136,16 @@ static void check_groups(struct subject *subject)
 bool subject_load(struct subject *subject, const char *path, const char *name)
 {
     struct check_report *report = subject->report;
-    const struct ashlar_plugin *given = load_file(subject, path);
+    const bool built_in = path[0] == '\0';
+    const struct ashlar_plugin *given =
+        built_in ? find_built_in(subject, name) : load_file(subject, path);
     size_t required = offsetof(struct ashlar_plugin, block_usable);
     size_t bytes = sizeof(subject->ops);
 
     if (given == NULL)
         return false;
-    elf_check_alone(report, path);
+    if (!built_in)
+        elf_check_alone(report, path);
     if (!check_that(report, CHECK_STRUCT, given->abi == ASHLAR_PLUGIN_ABI,
                     "its ABI is %u, and this program's %u", given->abi,
                     ASHLAR_PLUGIN_ABI) ||
@@ -151,6 +168,25 @@ bool subject_load(struct subject *subject, const char *path, const char *name)
 
 /* --- open and close ------------------------------------------------------- */
 
+/* The rights that ranges are to start with. */
+static bool check_access(const struct subject *subject)
+{
+    const struct ashlar_plugin_info *info = &subject->info;
+    bool good;
+    uint32_t i;
+
+    good = check_that(subject->report, CHECK_OPEN,
+                      info->access_count <= ASHLAR_PLUGIN_ACCESS_MOST,
+                      "it names the rights of %u locations; %d is the most",
+                      info->access_count, ASHLAR_PLUGIN_ACCESS_MOST);
+    for (i = 0; good && i < info->access_count; i++)
+        good = check_that(subject->report, CHECK_OPEN,
+                          info->access[i].location < info->location_count,
+                          "it names the rights of location %u of %u",
+                          info->access[i].location, info->location_count);
+    return good;
+}
+
 static bool check_ranges(const struct subject *subject)
 {
     const struct ashlar_plugin_info *info = &subject->info;
@@ -164,7 +200,7 @@ static bool check_ranges(const struct subject *subject)
                        info->home_location < info->location_count,
                        "its home is location %u of %u", info->home_location,
                        info->location_count);
-    return good;
+    return good && check_access(subject);
 }
 
 static bool check_info(const struct subject *subject)

@@ -6,7 +6,8 @@
  *
  * It is loaded by dlopen(3) alone and called through ashlar/plugin.h alone,
  * without libashlar: as another program would that takes the header at its
- * word.
+ * word. Of a source that is built in, libashlar gives the same struct, and does
+ * nothing else.
  */
 #ifndef ASHLAR_TOOLS_CHECK_SUBJECT_H
 #define ASHLAR_TOOLS_CHECK_SUBJECT_H
@@ -30,6 +31,7 @@ struct subject {
 /**
  * Load a plug-in's file and look at its struct. False when that ends the trial.
  *
+ * @param path  Its file; "" for what is built in.
  * @param name  The plug-in's, from the file's name.
  */
 bool subject_load(struct subject *subject, const char *path, const char *name);

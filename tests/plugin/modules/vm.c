@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The ashlar authors
  */
 /*
- * The vm source, as a plug-in: so that ashlar check-plugin can try it. It is
- * built in, where nobody but libashlar reaches its operations.
+ * A plug-in by the name of a source that is built in: that one comes first, and
+ * this one is hidden.
  */
 #include "config.h"
 
