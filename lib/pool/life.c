@@ -280,6 +280,23 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     watch_create(pool);
 }
 
+/* What the caller counts on, if anything, as the type is laid out now. */
+static enum ashlar_status check_stride(const struct ashlar_pool *pool,
+                                       size_t counted_on)
+{
+    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
+    size_t stride = pool->plan.geometry.stride;
+
+    if (counted_on == 0 || counted_on == stride)
+        return ASHLAR_OK;
+    (void)ashlar_type_query(pool->type, &info);
+    return error_set(ASHLAR_ERR_CONFLICT,
+                     "slots of type \"%s\" lie %zu bytes apart, since its "
+                     "alignment is %zu; an array of objects of %zu bytes needs "
+                     "the type declared with that alignment",
+                     info.name, stride, pool->plan.alignment, counted_on);
+}
+
 /*
  * A pool whose source has no blocks stands on a range of its own, which never
  * moves: one array, slot i at base + i * stride for ever.
@@ -347,7 +364,9 @@ static enum ashlar_status make(const struct ashlar_type *type,
     if (pool == NULL)
         return no_record();
     fill(pool, type, options);
-    status = make_home(pool);
+    status = check_stride(pool, options->stride);
+    if (status == ASHLAR_OK)
+        status = make_home(pool);
     if (status == ASHLAR_OK)
         status = grow_singles_to(pool, options->initial_slots);
     if (status == ASHLAR_OK)
