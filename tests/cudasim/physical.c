@@ -203,8 +203,6 @@ CUresult physical_export(const struct physical *physical, int *fd_out)
 {
     int fd;
 
-    if (physical->file == NULL || physical->imported)
-        return CUDA_ERROR_INVALID_VALUE;
     fd = fcntl(physical->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
