@@ -176,12 +176,25 @@ static int find_counted(const char *name)
     return entry_find(entries[first].name);
 }
 
+/* Forget the failures that have come to pass. */
+static void drop_spent(void)
+{
+    unsigned kept = 0;
+    unsigned i;
+
+    for (i = 0; i < failure_count; i++)
+        if (failures[i].times > 0)
+            failures[kept++] = failures[i];
+    failure_count = kept;
+}
+
 int entry_fail(const char *name, uint64_t nth, CUresult result, uint64_t times)
 {
     int position = name == NULL ? -1 : find_counted(name);
 
+    drop_spent();
     if ((name != NULL && position < 0) || nth == 0 || result == CUDA_SUCCESS ||
-        failure_count == FAILURES_MOST)
+        times == 0 || failure_count == FAILURES_MOST)
         return -1;
     failures[failure_count++] = (struct failure){position, nth, times, result};
     return 0;

@@ -35,6 +35,8 @@ struct entry {
     int version;      /* that brought it */
     unsigned flags;
     void (*function)(void);
+    void (*per_thread)(
+        void); /* the same with stream 0 the thread's own, if any */
 };
 
 /* Ascending by name, then by version. */

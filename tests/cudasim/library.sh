@@ -7,6 +7,7 @@
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
+unset CUDASIM
 folder=$top_builddir/tests/cudasim
 library=$folder/.libs/libcuda.so.1
 sources=$top_srcdir/tests/cudasim
@@ -28,9 +29,9 @@ exports_the_driver_and_the_control() {
 # What a table names in entries.c, with the suffix that cuda.h gives it.
 has_each_entry_in_its_table() {
   $NM -D --defined-only "$library" | awk '$3 ~ /^cu[A-Z]/ { print $3 }' |
-    sed 's/_v[0-9]$//' | sort -u >"$scratch/exported"
-  sed -n 's/.*FUNCTION(\(cu[A-Za-z0-9_]*\)).*/\1/p' "$sources/entries.c" |
-    sed 's/_v[0-9]$//' | sort -u >"$scratch/table"
+    sed 's/_pt[ds][sz]*$//; s/_v[0-9]$//' | sort -u >"$scratch/exported"
+  grep -oE 'FUNCTION\(cu[A-Za-z0-9_]*' "$sources/entries.c" |
+    sed 's/FUNCTION(//; s/_pt[ds][sz]*$//; s/_v[0-9]$//' | sort -u >"$scratch/table"
   same "$scratch/table" "$scratch/exported"
 }
 

@@ -3,10 +3,12 @@
 /* Streams and events: what waits for what, and when it is done. */
 #include "config.h"
 
+#include "per_thread.h"
 #include "sim.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <string.h>
 
 static CUstream other;
 static CUevent event;
@@ -143,6 +145,33 @@ START_TEST(each_thread_has_a_default_stream_of_its_own)
     ck_assert_int_eq(cudasim_finish(CU_STREAM_PER_THREAD), 0);
     OK(cuStreamQuery(CU_STREAM_PER_THREAD));
     ck_assert_uint_eq(sim_account().streams, 2);
+    end();
+}
+END_TEST
+
+START_TEST(a_program_may_mean_the_threads_own_by_zero)
+{
+    CUdeviceptr address = sim_map(1);
+    void *function;
+    CUresult (*query)(CUstream) = NULL;
+
+    OK(cuGetProcAddress_v2("cuStreamQuery", &function, 12000,
+                           CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                           NULL));
+    memcpy(&query, &function, sizeof(query));
+    work_on(NULL);
+    OK(query(NULL));
+    IS(query(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY);
+    IS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    cudasim_finish(NULL);
+    work_on(CU_STREAM_PER_THREAD);
+    IS(cuStreamQuery_ptsz(NULL), CUDA_ERROR_NOT_READY);
+    OK(cuStreamQuery(NULL));
+    OK(cuMemsetD8_v2_ptds(address, 5, 1));
+    ck_assert_int_eq(*(char *)(uintptr_t)address, 0);
+    cudasim_finish(CU_STREAM_PER_THREAD);
+    ck_assert_int_eq(*(volatile char *)(uintptr_t)address, 5);
+    sim_unmap(address, 1);
     end();
 }
 END_TEST
@@ -374,6 +403,7 @@ static Suite *stream_suite(void)
     tcase_add_test(test,
                    blocking_streams_and_the_default_stream_wait_for_each_other);
     tcase_add_test(test, each_thread_has_a_default_stream_of_its_own);
+    tcase_add_test(test, a_program_may_mean_the_threads_own_by_zero);
     suite_add_tcase(suite, test);
 
     test = tcase_create("work");

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "sim.h"
+#include "versions.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -57,8 +58,8 @@ static bool use_graph(CUstream stream)
 
     return cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) ==
                CUDA_SUCCESS &&
-           cuStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL,
-                                  NULL) == CUDA_SUCCESS &&
+           cuStreamGetCaptureInfo_v2(stream, &status, NULL, &graph, NULL,
+                                     NULL) == CUDA_SUCCESS &&
            cuUserObjectCreate(&object, NULL, count, 1,
                               CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) ==
                CUDA_SUCCESS &&

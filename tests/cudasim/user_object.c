@@ -98,16 +98,11 @@ static CUresult create(CUuserObject *handle, void *user, CUhostFn destructor,
     if (handle == NULL || destructor == NULL || references == 0 ||
         references > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
-    object = calloc(1, sizeof(*object));
+    object = machine_object(&user_objects, sizeof(*object));
     if (object == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    object->handle = (struct item){machine_handle(), 1};
     object->owned = references;
     object->destructor = (struct call){NULL, destructor, user, object};
-    if (index_add(&user_objects, &object->handle) != 0) {
-        free(object);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     *handle = (CUuserObject)(uintptr_t)object->handle.start;
     return CUDA_SUCCESS;
 }
