@@ -11,6 +11,8 @@
 
 #include "sim.h"
 
+#include <string.h>
+
 #define CELLS   16
 #define FIRST   10 /* cells in the first reservation */
 #define HANDLES 6
@@ -177,6 +179,7 @@ START_TEST(mappings_are_what_the_model_says_after_every_step)
     unsigned i;
 
     state = (uint32_t)_i + 1;
+    memset(cells, 0, sizeof(cells));
     base = sim_reserve(FIRST);
     OK(cuMemAddressReserve(&beside, (CELLS - FIRST) * GRANULE, 0,
                            base + FIRST * GRANULE, 0));

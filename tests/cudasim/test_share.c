@@ -14,6 +14,8 @@
 
 #define DESCRIPTOR CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
+static const char *program; /* this one */
+
 static CUmemGenericAllocationHandle create_shared(void)
 {
     CUmemAllocationProp properties = sim_properties;
@@ -203,7 +205,7 @@ START_TEST(another_process_imports_and_writes)
     snprintf(number, sizeof(number), "%d", fd);
     child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "test_share", number, (char *)NULL);
+        execl(program, program, number, (char *)NULL);
         _exit(127);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -233,6 +235,7 @@ static Suite *share_suite(void)
 
 int main(int argc, char **argv)
 {
+    program = argv[0];
     if (argc == 2)
         return import_and_answer(atoi(argv[1]));
     return suite_run(share_suite());
