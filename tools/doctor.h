@@ -7,6 +7,8 @@
 #ifndef ASHLAR_TOOLS_DOCTOR_H
 #define ASHLAR_TOOLS_DOCTOR_H
 
+#include <stdbool.h>
+
 #include "findings.h"
 
 /**
@@ -29,14 +31,17 @@ unsigned doctor_slots(struct findings *findings);
 void doctor_toolkit(struct findings *findings, const char *folder,
                     unsigned served);
 
-/** The driver's library. */
-void doctor_driver(struct findings *findings);
+/** The driver's library. Returns whether it is there. */
+bool doctor_driver(struct findings *findings);
 
 /**
- * Sources found and refused, whether a range on vm grows, and in huge pages.
- * Plug-ins are loaded, not opened.
+ * Sources found and refused, and whether ranges grow: on vm, there in huge pages
+ * too, and on cuda where there is a driver. Other plug-ins are loaded, not
+ * opened.
+ *
+ * @param driver  From doctor_driver().
  */
-void doctor_sources(struct findings *findings);
+void doctor_sources(struct findings *findings, bool driver);
 
 /** Whether arenas can stand on ranges. */
 void doctor_arenas(struct findings *findings);

@@ -63,28 +63,30 @@ static void tell_sources(struct findings *findings)
     sources_clear(&sources);
 }
 
-/* --- the vm source -------------------------------------------------------- */
+/* --- what ranges do ------------------------------------------------------- */
 
-/* Grow a range by a granule, and write to all of it. */
+/* Grow a range by a granule, and write to all of it if the host can. */
 static struct ashlar_range *fill_range(struct ashlar_source *source,
-                                       uint64_t granule)
+                                       const struct ashlar_source_info *info)
 {
     struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
     struct ashlar_range *range;
 
     if (ashlar_range_create(source, NULL, &range) != ASHLAR_OK)
         return NULL;
-    if (ashlar_range_grow_to(range, granule, &result) == ASHLAR_OK) {
-        memset((void *)(uintptr_t)result.base, 1, granule);
+    if (ashlar_range_grow_to(range, info->granule, &result) == ASHLAR_OK) {
+        if ((info->can & ASHLAR_CAN_HOST_ACCESS) != 0)
+            memset((void *)(uintptr_t)result.base, 1, info->granule);
         return range;
     }
     (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
     return NULL;
 }
 
-static bool try_range(struct ashlar_source *source, uint64_t granule)
+static bool try_range(struct ashlar_source *source,
+                      const struct ashlar_source_info *info)
 {
-    struct ashlar_range *range = fill_range(source, granule);
+    struct ashlar_range *range = fill_range(source, info);
 
     if (range != NULL)
         (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
@@ -98,7 +100,7 @@ static void tell_vm(struct findings *findings)
     bool good = ashlar_source_open("vm", NULL, &source) == ASHLAR_OK;
 
     if (good && ashlar_source_query(source, &info) == ASHLAR_OK &&
-        try_range(source, info.granule)) {
+        try_range(source, &info)) {
         findings_add(findings, FINDING_OK, "vm",
                      "ranges grow by granules of %s, up to %s",
                      human_bytes(info.granule).s,
@@ -109,6 +111,35 @@ static void tell_vm(struct findings *findings)
         findings_advise(findings, "%s", ashlar_last_error_message());
     }
     if (good)
+        (void)ashlar_source_close(source);
+}
+
+/* A device's driver is started for it, but no context is. */
+static void tell_cuda(struct findings *findings)
+{
+    struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
+    struct ashlar_source *source;
+    enum ashlar_status status = ashlar_source_open("cuda", NULL, &source);
+
+    if (status == ASHLAR_ERR_NO_PLUGIN) {
+        findings_add(findings, FINDING_NOTE, "cuda", "there is no plug-in");
+        findings_advise(findings, "it is built where the toolkit's cuda.h and "
+                                  "cudaTypedefs.h are found");
+        return;
+    }
+    if (status == ASHLAR_OK &&
+        ashlar_source_query(source, &info) == ASHLAR_OK &&
+        try_range(source, &info)) {
+        findings_add(findings, FINDING_OK, "cuda",
+                     "%s: ranges grow by granules of %s, up to %s",
+                     info.description, human_bytes(info.granule).s,
+                     human_bytes(info.memory_bytes).s);
+    } else {
+        findings_add(findings, FINDING_PROBLEM, "cuda",
+                     "a range on device 0 cannot grow");
+        findings_advise(findings, "%s", ashlar_last_error_message());
+    }
+    if (status == ASHLAR_OK)
         (void)ashlar_source_close(source);
 }
 
@@ -184,7 +215,7 @@ static void tell_vm_huge(struct findings *findings)
         return;
     }
     if (ashlar_source_query(source, &info) == ASHLAR_OK)
-        range = fill_range(source, info.granule);
+        range = fill_range(source, &info);
     if (range != NULL && ashlar_vm_query(source, &account) == ASHLAR_OK)
         tell_granted(findings, &account);
     if (range != NULL)
@@ -192,11 +223,13 @@ static void tell_vm_huge(struct findings *findings)
     (void)ashlar_source_close(source);
 }
 
-void doctor_sources(struct findings *findings)
+void doctor_sources(struct findings *findings, bool driver)
 {
     tell_sources(findings);
     tell_memfd(findings);
     tell_vm(findings);
     tell_vm_huge(findings);
+    if (driver)
+        tell_cuda(findings);
     tell_maps(findings);
 }

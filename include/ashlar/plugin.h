@@ -329,7 +329,8 @@ struct ashlar_plugin {
 
     /**
      * A file descriptor that stands for a chunk in another process; the
-     * caller's to close, and closed by exec.
+     * caller's to close, and closed by exec. The chunk was made for export, and
+     * not imported.
      *
      * @param offset_out  Where in it the chunk starts, for chunk_import().
      */

@@ -93,12 +93,18 @@ struct ashlar_pool_options {
     uint32_t flags;
     /** Must be 0. */
     uint32_t reserved;
+    /**
+     * Bytes from slot to slot that the caller counts on: sizeof(T) where a run
+     * is used as an array of T. 0: whatever the type has. Another stride than
+     * the type's is refused.
+     */
+    size_t stride;
 };
 
 /** Initialiser for struct ashlar_pool_options: all defaults. */
 #define ASHLAR_POOL_OPTIONS_INIT                                               \
     {                                                                          \
-        sizeof(struct ashlar_pool_options), NULL, NULL, 0, 0, 0, 0, 0          \
+        sizeof(struct ashlar_pool_options), NULL, NULL, 0, 0, 0, 0, 0, 0       \
     }
 
 /**
@@ -116,6 +122,7 @@ struct ashlar_pool_options {
  *                                 an unknown flag, a name too long,
  *                                 initial_slots above max_slots, max_slots or
  *                                 cache_slots above its maximum;
+ *         ASHLAR_ERR_CONFLICT     the type's stride is not the one counted on;
  *         ASHLAR_ERR_UNSUPPORTED  the source cannot hold pools;
  *         ASHLAR_ERR_NO_MEMORY    no host memory for the records or for the
  *                                 initial slots.
@@ -381,6 +388,9 @@ ASHLAR_API void *ashlar_pool_get_run(struct ashlar_pool *pool,
 /**
  * Put a run back, whole.
  *
+ * The thread keeps its last few runs of a length at hand, so that its next get of
+ * that length takes no lock. To all others they are free.
+ *
  * @param pool  The pool it came from.
  * @param run   What ashlar_pool_get_run() gave.
  * @param n     Its length in slots.
@@ -510,8 +520,8 @@ ASHLAR_API enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool,
                                                size_t *bytes_out);
 
 /**
- * Give the calling thread's cache of this pool back at once, rather than when
- * the thread ends.
+ * Give the calling thread's cache of this pool, and the runs that it keeps, back
+ * at once, rather than when the thread ends.
  *
  * @param pool  The pool.
  *

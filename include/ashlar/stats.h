@@ -28,7 +28,10 @@ struct ashlar_pool_stats {
     size_t free_slots;
     /** All slots. */
     size_t capacity_slots;
-    /** The most slots that were outside the shared store, live or cached. */
+    /**
+     * The most slots that were outside the shared store and the lists of free
+     * runs: live, cached, or in a run that a thread keeps at hand.
+     */
     size_t peak_slots;
     /** The most the pool may have. */
     size_t max_slots;

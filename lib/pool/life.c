@@ -24,14 +24,15 @@
 #include "pool/attach.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/watch.h"
 #include "source/je.h"
 #include "type/type.h"
 
-#define RECORDS_KEPT  1024u
+#define RECORDS_KEPT 1024u
 /* Addresses for a pool on a range without max_slots; it grows on behind. */
 #define RESERVE_BYTES ((uint64_t)1 << 30)
-#define KNOWN_FLAGS  (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
+#define KNOWN_FLAGS   (ASHLAR_POOL_UNCHECKED | ASHLAR_POOL_HUGE_PAGES)
 
 static struct lock list_lock = LOCK_INIT;
 static struct ashlar_pool *first;
@@ -139,7 +140,7 @@ static struct ashlar_pool *record_take(void)
     key = pool != NULL ? pool->key : next_key;
     if (pool == NULL) {
         pool = memory_zalloc_aligned(sizeof(*pool), 64);
-        next_key += pool != NULL;
+        next_key += pool != NULL ? POOL_KEYS : 0;
     } else {
         memset(pool, 0, sizeof(*pool));
     }
@@ -264,8 +265,8 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     pool->flags = options->flags;
     pool->checked = (options->flags & ASHLAR_POOL_UNCHECKED) == 0;
     pool->plan.source = source_hold(options->source);
-    pool->watched = watch_wanted() &&
-                    source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS);
+    pool->watched =
+        watch_wanted() && source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS);
     pool->cache_slots = cache_slots_of(options, stride, pool->watched);
     pool->max_slots =
         options->max_slots == 0 ? ASHLAR_POOL_SLOTS_MAX : options->max_slots;
@@ -277,6 +278,23 @@ static void fill(struct ashlar_pool *pool, const struct ashlar_type *type,
     lock_init(&pool->pending.lock);
     copy_name(pool, options->name);
     watch_create(pool);
+}
+
+/* What the caller counts on, if anything, as the type is laid out now. */
+static enum ashlar_status check_stride(const struct ashlar_pool *pool,
+                                       size_t counted_on)
+{
+    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
+    size_t stride = pool->plan.geometry.stride;
+
+    if (counted_on == 0 || counted_on == stride)
+        return ASHLAR_OK;
+    (void)ashlar_type_query(pool->type, &info);
+    return error_set(ASHLAR_ERR_CONFLICT,
+                     "slots of type \"%s\" lie %zu bytes apart, since its "
+                     "alignment is %zu; an array of objects of %zu bytes needs "
+                     "the type declared with that alignment",
+                     info.name, stride, pool->plan.alignment, counted_on);
 }
 
 /*
@@ -300,9 +318,8 @@ static enum ashlar_status make_home(struct ashlar_pool *pool)
     options.reserve_bytes = pool->max_slots == ASHLAR_POOL_SLOTS_MAX
                                 ? RESERVE_BYTES
                                 : pool->max_slots * stride;
-    options.alignment = is_power_of_two(pool->plan.alignment)
-                            ? pool->plan.alignment
-                            : 0;
+    options.alignment =
+        is_power_of_two(pool->plan.alignment) ? pool->plan.alignment : 0;
     status = ashlar_range_create(source, &options, &pool->plan.range);
     if (status == ASHLAR_OK)
         __atomic_fetch_add(&pool->plan.range->holders, 1, __ATOMIC_RELAXED);
@@ -347,7 +364,9 @@ static enum ashlar_status make(const struct ashlar_type *type,
     if (pool == NULL)
         return no_record();
     fill(pool, type, options);
-    status = make_home(pool);
+    status = check_stride(pool, options->stride);
+    if (status == ASHLAR_OK)
+        status = make_home(pool);
     if (status == ASHLAR_OK)
         status = grow_singles_to(pool, options->initial_slots);
     if (status == ASHLAR_OK)
@@ -401,14 +420,14 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
     return ASHLAR_OK;
 }
 
-/* With both locks held: slots that are with callers. */
+/* With both locks held, and no run spare: slots that are with callers. */
 static uint64_t live_slots(const struct ashlar_pool *pool)
 {
     uint64_t out = pool->singles - pool->store.free;
     uint64_t kept = attach_kept(pool);
 
     /* Racing puts may have given a slot to two caches. */
-    return (out > kept ? out - kept : 0) + pool->runs.live_slots;
+    return (out > kept ? out - kept : 0) + pool->runs.out_slots;
 }
 
 /* Take a pool out of the world, unless it is busy. */
@@ -427,6 +446,7 @@ static enum ashlar_status retire(struct ashlar_pool *pool, uint32_t flags)
         return status;
     }
     pool_lock(pool);
+    spare_call_in(pool);
     live = live_slots(pool);
     waiting = __atomic_load_n(&pool->pending.waiting, __ATOMIC_RELAXED);
     if (live != 0 && (flags & ASHLAR_POOL_FORCE) == 0) {

@@ -25,14 +25,14 @@ static void vacate(struct ashlar_pool *pool, struct slab *slab)
     } else {
         runs_remove_slab(pool, slab);
     }
-    __atomic_store_n(&slab->kind, SLAB_VACANT, __ATOMIC_RELAXED);
+    slab_set_kind(slab, SLAB_VACANT);
 }
 
 /* With both locks held: a vacant slab's slots are the pool's again. */
 static void occupy(struct ashlar_pool *pool, struct slab *slab,
                    enum slab_kind kind)
 {
-    __atomic_store_n(&slab->kind, kind, __ATOMIC_RELAXED);
+    slab_set_kind(slab, kind);
     if (kind == SLAB_RUNS) {
         runs_add_slab(pool, slab);
         return;
@@ -77,41 +77,70 @@ enum ashlar_status vacate_trim(struct ashlar_pool *pool, size_t *bytes_out)
     return status;
 }
 
-/* The first vacant slab; NULL when there is none. */
-static struct slab *first_vacant(const struct ashlar_pool *pool)
+/* Where the vacant slabs begin. */
+static uint32_t first_vacant(const struct ashlar_pool *pool)
 {
     uint32_t i = pool->map == NULL ? 0 : pool->map->count;
 
     while (i != 0 && pool->map->order[i - 1]->kind == SLAB_VACANT)
         i--;
-    return pool->map == NULL || i == pool->map->count ? NULL
-                                                      : pool->map->order[i];
+    return i;
 }
 
-enum ashlar_status vacate_revive(struct ashlar_pool *pool, uint64_t missing,
-                                 uint64_t room, enum slab_kind kind,
-                                 uint64_t *made_out)
+static enum ashlar_status no_tags(const struct ashlar_pool *pool,
+                                  const struct slab *slab)
 {
-    enum ashlar_status status;
+    return error_set(ASHLAR_ERR_NO_MEMORY,
+                     "no host memory for the tags of %lu slots of pool \"%s\"",
+                     (unsigned long)slab->count, pool->name);
+}
+
+enum ashlar_status vacate_begin(struct ashlar_pool *pool, uint64_t missing,
+                                uint64_t room, enum slab_kind kind,
+                                struct revival *revival_out)
+{
+    const uint32_t count = pool->map == NULL ? 0 : pool->map->count;
+    struct revival revival = {.begin = first_vacant(pool), .kind = kind};
     struct slab *slab;
 
-    *made_out = 0;
-    for (slab = first_vacant(pool);
-         slab != NULL && *made_out < missing && slab->count <= room - *made_out;
-         slab = first_vacant(pool)) {
+    for (revival.end = revival.begin;
+         revival.end < count && revival.slots < missing; revival.end++) {
+        slab = pool->map->order[revival.end];
+        if (slab->count > room - revival.slots)
+            break;
         /* Not a new slab instead: it would lie over this one. */
         if (kind == SLAB_RUNS && slab_make_tags(slab) != 0)
-            return error_set(ASHLAR_ERR_NO_MEMORY,
-                             "no host memory for the tags of %lu slots of pool "
-                             "\"%s\"",
-                             (unsigned long)slab->count, pool->name);
-        status = slab_refill(&pool->plan, slab);
-        if (status != ASHLAR_OK)
-            return status;
-        pool_lock(pool);
-        occupy(pool, slab, kind);
-        pool_unlock(pool);
-        *made_out += slab->count;
+            return no_tags(pool, slab);
+        revival.slots += slab->count;
     }
-    return ASHLAR_OK;
+    *revival_out = revival;
+    if (revival.slots == 0)
+        return ASHLAR_OK;
+    return slab_refill(&pool->plan, pool->map->order[revival.end - 1]);
+}
+
+void vacate_commit(struct ashlar_pool *pool, const struct revival *revival)
+{
+    uint32_t i;
+
+    pool_lock(pool);
+    for (i = revival->begin; i < revival->end; i++)
+        occupy(pool, pool->map->order[i], revival->kind);
+    pool_unlock(pool);
+}
+
+void vacate_abort(struct ashlar_pool *pool, const struct revival *revival)
+{
+    struct slab *first;
+    struct error before;
+    uint64_t bytes;
+
+    if (revival->begin == revival->end)
+        return;
+    first = pool->map->order[revival->begin];
+    error_copy(&before);
+    /* What cannot be noted to go stays mapped, for the next time. */
+    if (slab_cut(&pool->plan, first, &bytes) != ASHLAR_OK)
+        pool->plan.placed = first->first;
+    error_restore(&before);
 }

@@ -29,14 +29,27 @@ struct ashlar_pool;
 /** Vacate what is wholly free at the far end. Takes the locks. */
 enum ashlar_status vacate_trim(struct ashlar_pool *pool, size_t *bytes_out);
 
+/** Vacant slabs that are to be used again: order[begin .. end - 1]. */
+struct revival {
+    uint32_t begin;
+    uint32_t end;
+    enum slab_kind kind;
+    uint64_t slots; /* of all of them */
+};
+
 /**
- * Make slabs of a kind of vacant ones, until they have `missing` slots and no
- * more than `room`. The grow lock is held.
- *
- * @param made_out  Receives how many slots were made.
+ * Give vacant slabs what they need to be of a kind, memory first of all, until
+ * they have `missing` slots and no more than `room`. They stay vacant. The grow
+ * lock is held, up to the commit or the abort.
  */
-enum ashlar_status vacate_revive(struct ashlar_pool *pool, uint64_t missing,
-                                 uint64_t room, enum slab_kind kind,
-                                 uint64_t *made_out);
+enum ashlar_status vacate_begin(struct ashlar_pool *pool, uint64_t missing,
+                                uint64_t room, enum slab_kind kind,
+                                struct revival *revival_out);
+
+/** Their slots are the pool's again. */
+void vacate_commit(struct ashlar_pool *pool, const struct revival *revival);
+
+/** They stay vacant after all; the error is kept. */
+void vacate_abort(struct ashlar_pool *pool, const struct revival *revival);
 
 #endif

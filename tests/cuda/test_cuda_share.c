@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- peers ------------------------------------------------------------------------ */
@@ -162,7 +163,7 @@ static unsigned count_files(void)
     return count;
 }
 
-static void judge_import(const char *options)
+START_TEST(an_imported_range_is_the_same_memory_and_no_more_addresses)
 {
     struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
     struct ashlar_source *source;
@@ -170,10 +171,11 @@ static void judge_import(const char *options)
     volatile uint64_t *word;
     size_t i;
 
+    start_export("devices=1", NULL);
     ck_assert_uint_eq(sent.fd_count, 3);
     for (i = 0; i < sent.fd_count; i++)
         ck_assert((fcntl(sent.fds[i], F_GETFD) & FD_CLOEXEC) != 0);
-    OK(rig_open_source(options, &source));
+    OK(rig_open_source(NULL, &source));
     OK(import(source, &range));
     OK(ashlar_range_query(range, &info));
     /* Exactly what is needed: addresses are not without end. */
@@ -184,20 +186,31 @@ static void judge_import(const char *options)
     ck_assert_uint_eq(*rig_word(5), 99);
     OK(ashlar_range_destroy(range, QUIET));
     OK(ashlar_source_close(source));
-}
-
-START_TEST(an_imported_range_is_the_same_memory_and_no_more_addresses)
-{
-    start_export("devices=1", NULL);
-    judge_import(NULL);
     end_export();
 }
 END_TEST
 
-START_TEST(fabric_handles_travel_as_descriptors_too)
+/* The simulated driver makes such handles, and takes none back. */
+START_TEST(a_fabric_handle_travels_in_a_small_file)
 {
+    struct ashlar_source *source;
+    struct ashlar_range *range = NULL;
+    struct stat facts;
+    size_t i;
+
     start_export("devices=1,fabric=yes", "handle=fabric");
-    judge_import("handle=fabric");
+    for (i = 0; i < sent.fd_count; i++) {
+        ck_assert_int_eq(fstat(sent.fds[i], &facts), 0);
+        ck_assert_int_eq(facts.st_size, sizeof(CUmemFabricHandle));
+        ck_assert((fcntl(sent.fds[i], F_GETFD) & FD_CLOEXEC) != 0);
+    }
+    OK(rig_open_source("handle=fabric", &source));
+    REFUSED(ASHLAR_ERR_DRIVER, "cuMemImportFromShareableHandle()",
+            import(source, &range));
+    ck_assert_int_eq(ftruncate(sent.fds[0], 7), 0);
+    REFUSED(ASHLAR_ERR_INVALID, "holds no fabric handle",
+            import(source, &range));
+    OK(ashlar_source_close(source));
     end_export();
 }
 END_TEST
@@ -305,6 +318,27 @@ START_TEST(the_first_copy_that_finds_no_context_starts_one_and_close_ends_it)
 }
 END_TEST
 
+START_TEST(a_context_that_was_reset_is_started_anew_by_the_next_copy)
+{
+    uint64_t word = 79;
+    CUdevice device;
+
+    rig_start("devices=1", NULL);
+    rig_make(4, 0, 0);
+    OK(rig_grow(4));
+    CU(cu.CtxSetCurrent(NULL));
+    CU(cu.DeviceGet(&device, 0));
+    CU(cu.DevicePrimaryCtxRelease(device));
+    copy(rig_info().base, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    CU(cu.DevicePrimaryCtxReset(device));
+    copy(rig_info().base + 8, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    copy(rig_info().base + 16, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    ck_assert_uint_eq(rig_word(0)[1], 79);
+    ck_assert_uint_eq(rig_word(0)[2], 79);
+    rig_end();
+}
+END_TEST
+
 START_TEST(a_copy_finds_the_callers_context_and_leaves_it_current)
 {
     CUcontext current;
@@ -348,7 +382,7 @@ static Suite *cuda_share_suite(void)
     test = tcase_create("processes");
     tcase_add_test(test,
                    an_imported_range_is_the_same_memory_and_no_more_addresses);
-    tcase_add_test(test, fabric_handles_travel_as_descriptors_too);
+    tcase_add_test(test, a_fabric_handle_travels_in_a_small_file);
     tcase_add_test(test,
                    a_description_says_what_it_is_of_and_fits_nothing_else);
     tcase_add_test(
@@ -360,6 +394,8 @@ static Suite *cuda_share_suite(void)
     tcase_add_test(
         test,
         the_first_copy_that_finds_no_context_starts_one_and_close_ends_it);
+    tcase_add_test(test,
+                   a_context_that_was_reset_is_started_anew_by_the_next_copy);
     tcase_add_test(test,
                    a_copy_finds_the_callers_context_and_leaves_it_current);
     suite_add_tcase(suite, test);

@@ -15,11 +15,12 @@
 #include <time.h>
 
 #define ROUNDS_MOST 1000
+#define STEPS       16
 #define QUIET       ASHLAR_QUIET, 1
 
 /* In microseconds, by round. */
 struct series {
-    double took[ROUNDS_MOST];
+    double took[ROUNDS_MOST * STEPS];
     unsigned count;
 };
 
@@ -149,13 +150,15 @@ static uint64_t all_of(const struct ashlar_source_calls *now)
            now->allow.count;
 }
 
-/* Into what was prepared: how long, and how many calls of the driver. */
-static void grow_into(uint64_t bytes, enum ashlar_range_depth depth)
+/* Into what was prepared, in steps: how long each, and all calls of them. */
+static void grow_into(uint64_t bytes, enum ashlar_range_depth depth,
+                      unsigned steps)
 {
     static struct series own;
     struct ashlar_source_calls before;
     struct ashlar_source_calls after = ASHLAR_SOURCE_CALLS_INIT;
     struct ashlar_range *range;
+    unsigned step;
     unsigned i;
 
     own.count = 0;
@@ -165,15 +168,16 @@ static void grow_into(uint64_t bytes, enum ashlar_range_depth depth)
         OK(ashlar_range_grow_to(range, bytes, NULL));
         OK(ashlar_range_prepare(range, 2 * bytes, depth));
         before = calls();
-        timed_grow(range, 2 * bytes, &own);
+        for (step = 1; step <= steps; step++)
+            timed_grow(range, bytes + step * (bytes / steps), &own);
         after = calls();
         OK(ashlar_range_destroy(range, QUIET));
     }
-    printf("grow by %4lu MiB that are %s %9.2f us   %lu create call(s), %lu "
-           "call(s)\n",
+    printf("grow by %4lu MiB that are %s %9.2f us   in %2u step(s), %lu "
+           "create call(s), %lu call(s)\n",
            (unsigned long)(bytes / MIB),
            depth == ASHLAR_RANGE_CREATED ? "created" : "mapped ", median(&own),
-           (unsigned long)(after.create.count - before.create.count),
+           steps, (unsigned long)(after.create.count - before.create.count),
            (unsigned long)(all_of(&after) - all_of(&before)));
 }
 
@@ -218,8 +222,9 @@ START_TEST(growth_is_timed)
         grow_by(steps[i], steps[i]);
     grow_by(64 * MIB, 64 * MIB);
     for (i = 0; i < 3; i++) {
-        grow_into(steps[i], ASHLAR_RANGE_CREATED);
-        grow_into(steps[i], ASHLAR_RANGE_MAPPED);
+        grow_into(steps[i], ASHLAR_RANGE_CREATED, 1);
+        grow_into(steps[i], ASHLAR_RANGE_MAPPED, 1);
+        grow_into(steps[i], ASHLAR_RANGE_MAPPED, STEPS);
     }
     for (i = 0; i < 4; i++)
         shrink_by(steps[i]);

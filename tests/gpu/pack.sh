@@ -52,9 +52,12 @@ done 2>&1 | tee "$out/card.tap"
 {
   ./ashlar sources
   ./ashlar check-plugin cuda --steps 2000 --seed 1
+  ./ashlar check-plugin cuda --steps 2000 --seed 2 --options location=host
+  ./ashlar doctor
   ./ashlar range --source cuda --grow 2M,64M,1G
 } 2>&1 | tee "$out/ashlar.txt"
-{ ./card_speed; python3 speed_peers.py; } 2>&1 | tee "$out/speed.txt"
+{ ./card_speed; python3 speed_peers.py; } 2>&1 | grep -v ^Warning |
+  tee "$out/speed.txt"
 ! grep -q '^not ok' "$out/card.tap"
 END
 echo "$folder: $(du -sh "$folder" | cut -f1)" >&2

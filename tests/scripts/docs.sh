@@ -6,7 +6,8 @@
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
-documents="README.md CONTRIBUTING.md doc/arenas.md doc/design.md
+documents="README.md CONTRIBUTING.md SECURITY.md packaging/README.md
+  doc/arenas.md doc/c.md doc/cpp.md doc/design.md doc/plugin-author.md
   doc/python.md"
 
 # The example's code: all but the licence above and the output below.

@@ -3,11 +3,12 @@
 # Copyright (c) 2026 The ashlar authors
 #
 # Every public header compiles alone, in every C and C++ since 1998 that the
-# compilers here know, without a warning.
+# compilers here know (those of C++ since 2017), without a warning.
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
-headers=$(cd "$top_srcdir/include" && echo ashlar.h ashlar/*.h)
+c_headers=$(cd "$top_srcdir/include" && echo ashlar.h ashlar/*.h)
+cxx_headers=$(cd "$top_srcdir/include" && echo ashlar.hpp ashlar/*.hpp)
 
 # compiles LANGUAGE STANDARD COMPILER...: each header, twice, and something
 # after it, since a file may not be empty
@@ -16,6 +17,10 @@ compiles() {
   standard=$2
   shift 2
   bad=0
+  headers=$c_headers
+  case $standard in
+    c++17 | c++2?) headers="$c_headers $cxx_headers" ;;
+  esac
   for header in $headers; do
     printf '#include <%s>\n#include <%s>\nextern int after_the_header;\n' \
       "$header" "$header" |

@@ -40,8 +40,8 @@ build_static() {
 }
 
 all_headers() {
-  (cd "$top_srcdir/include" && find . -name '*.h' | sort) >"$scratch/ours"
-  (cd "$(ashlar_pc --variable=includedir)" && find . -name '*.h' | sort) \
+  (cd "$top_srcdir/include" && find . -name '*.h*' | sort) >"$scratch/ours"
+  (cd "$(ashlar_pc --variable=includedir)" && find . -name '*.h*' | sort) \
     >"$scratch/installed"
   same "$scratch/ours" "$scratch/installed"
 }

@@ -106,6 +106,30 @@ START_TEST(wrong_options_are_refused_with_their_value)
 }
 END_TEST
 
+START_TEST(a_stride_that_is_not_the_types_is_refused_and_freezes_nothing)
+{
+    struct ashlar_pool_options options = ASHLAR_POOL_OPTIONS_INIT;
+    struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
+    const struct ashlar_type *apart;
+    struct ashlar_pool *pool = NULL;
+
+    REQUIRE(ashlar_type_register("forty", 40, 64, &apart) == ASHLAR_OK);
+    options.source = &stub_source;
+    options.stride = 40;
+    REQUIRE(ashlar_pool_create(apart, &options, &pool) == ASHLAR_ERR_CONFLICT);
+    REQUIRE(pool == NULL);
+    ck_assert_ptr_nonnull(
+        strstr(ashlar_last_error_message(), "64 bytes apart"));
+    ck_assert_ptr_nonnull(
+        strstr(ashlar_last_error_message(), "objects of 40 bytes"));
+    REQUIRE(ashlar_type_query(apart, &info) == ASHLAR_OK);
+    REQUIRE((info.flags & ASHLAR_TYPE_FROZEN) == 0);
+    options.stride = 64;
+    REQUIRE(ashlar_pool_create(apart, &options, &pool) == ASHLAR_OK);
+    destroy(pool);
+}
+END_TEST
+
 START_TEST(options_need_their_size)
 {
     struct ashlar_pool_options options = ASHLAR_POOL_OPTIONS_INIT;
@@ -549,6 +573,8 @@ static Suite *life_suite(void)
 
     tcase_add_checked_fixture(options, start_clean, NULL);
     tcase_add_test(options, wrong_options_are_refused_with_their_value);
+    tcase_add_test(
+        options, a_stride_that_is_not_the_types_is_refused_and_freezes_nothing);
     tcase_add_test(options, options_need_their_size);
     tcase_add_test(options, options_of_a_newer_caller_pass_only_when_zero);
     tcase_add_test(options, options_of_an_older_caller_leave_the_rest_default);

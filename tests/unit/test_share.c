@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "range/description.h"
+#include "support/engine.h"
 #include "support/ranges.h"
 #include "unit/share_importer.h"
 
@@ -34,7 +35,7 @@ static void open_both(void)
 {
     files_at_start = importer_count_files();
     trial_open(&trial, NULL);
-    importer = importer_start(wrap_granule());
+    importer = importer_start(engine_options());
     importer_files_at_start = ask(IMPORTER_COUNT, 0).files;
 }
 
@@ -222,7 +223,7 @@ START_TEST(an_importer_may_die_at_any_time)
     importer_kill(&importer);
     ck_assert_ptr_null(trial_wrong(&trial));
     trial_grow(&trial, 9);
-    importer = importer_start(wrap_granule());
+    importer = importer_start(engine_options());
     (void)share(IMPORTER_IMPORT, 0, 0);
     expect_stamps_there(9);
 }
@@ -535,7 +536,7 @@ START_TEST(one_of_another_granule_or_kind_of_source_is_refused)
     expect_refusal(&answer, ASHLAR_ERR_WRONG_OWNER, "this source one of");
     ck_assert_uint_eq(answer.calls, 0);
     importer_end(&other);
-    OK(ashlar_source_open("vm", wrap_granule(), &vm));
+    OK(ashlar_source_open("vm", engine_options(), &vm));
     REFUSED(ASHLAR_ERR_WRONG_OWNER, "of a source \"wrap\", not of \"vm\"",
             ashlar_range_import(vm, good.description, good.description_bytes,
                                 good.fds, good.fd_count, 0, &none));

@@ -263,6 +263,39 @@ START_TEST(without_memory_the_far_end_stays_away)
 }
 END_TEST
 
+START_TEST(slabs_come_again_together_or_not_at_all)
+{
+    struct snapshot before;
+    enum ashlar_status status;
+    unsigned long nth;
+    unsigned slabs;
+
+    start(128, 128, 60000);
+    for (slabs = 0; slabs < 6; slabs++)
+        get(6000);
+    put_from(0);
+    (void)trim();
+    before = snapshot_take(pool);
+    ck_assert_uint_lt(before.stats.capacity_slots, 6000);
+    for (nth = 1;; nth++) {
+        /* All that went, and a slab more. */
+        memory_fail_nth(nth, _i != 0);
+        status = ashlar_pool_get_bulk(pool, slots, 55000);
+        memory_fail_nth(0, false);
+        if (status == ASHLAR_OK)
+            break;
+        REQUIRE(status == ASHLAR_ERR_NO_MEMORY);
+        REQUIRE(snapshot_differs(&before, pool) == NULL);
+    }
+    ck_assert_uint_gt(nth, 4);
+    REQUIRE(ashlar_pool_put_bulk(pool, slots, 55000, NULL) == ASHLAR_OK);
+    get(60000);
+    check_array();
+    snapshot_free(&before);
+    end();
+}
+END_TEST
+
 START_TEST(without_memory_no_slab_is_made_over_one_that_was_trimmed)
 {
     unsigned long nth;
@@ -303,6 +336,7 @@ static Suite *vacate_suite(void)
     tcase_add_test(range, the_far_end_may_come_again_as_runs);
     tcase_add_test(range, after_a_trim_a_reserve_holds_again);
     tcase_add_test(range, without_memory_the_far_end_stays_away);
+    tcase_add_loop_test(range, slabs_come_again_together_or_not_at_all, 0, 2);
     tcase_add_test(range,
                    without_memory_no_slab_is_made_over_one_that_was_trimmed);
     suite_add_tcase(suite, range);

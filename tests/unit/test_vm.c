@@ -135,7 +135,7 @@ START_TEST(good_options_are_taken)
         {"granule=64K,memory=1G", 64 << 10, UINT64_C(1) << 30},
         {"memory=3T", 2 << 20, UINT64_C(3) << 40},
         {"granule=1T,memory=12345678", UINT64_C(1) << 40, 12345678},
-        {"huge=yes,memory=4M", 2 << 20, 4 << 20},
+        {"huge=no,memory=4M", 2 << 20, 4 << 20},
     };
     struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
     struct ashlar_source *other;
@@ -159,7 +159,17 @@ END_TEST
 
 /* --- huge pages ----------------------------------------------------------- */
 
-#define TOUCHED ((uint64_t)16 << 20)
+#define TOUCHED ((uint64_t)64 << 20)
+
+/* Also where a huge page is larger than the granule is as a rule. NULL: no. */
+static struct ashlar_source *open_huge(void)
+{
+    struct ashlar_source *huge = NULL;
+
+    if (ashlar_source_open("vm", "huge=yes", &huge) != ASHLAR_OK)
+        (void)ashlar_source_open("vm", "huge=yes,granule=512M", &huge);
+    return huge;
+}
 
 /* Page faults of this process so far. */
 static uint64_t count_faults(void)
@@ -176,10 +186,10 @@ static struct ashlar_vm_account touch_all(uint64_t *faults_out)
 {
     struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
     struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
-    struct ashlar_source *huge = NULL;
+    struct ashlar_source *huge = open_huge();
     struct ashlar_range *range;
 
-    if (ashlar_source_open("vm", "huge=yes", &huge) != ASHLAR_OK)
+    if (huge == NULL)
         return account;
     if (ashlar_range_create(huge, NULL, &range) == ASHLAR_OK) {
         if (ashlar_range_grow_to(range, TOUCHED, &result) == ASHLAR_OK) {
@@ -199,28 +209,26 @@ static struct ashlar_vm_account touch_all(uint64_t *faults_out)
 
 START_TEST(huge_pages_are_reported_as_granted)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct ashlar_vm_account account;
     uint64_t faults = 0;
 
     account = touch_all(&faults);
-    ck_assert_uint_eq(account.mapped_bytes, TOUCHED);
+    ck_assert_uint_ge(account.mapped_bytes, TOUCHED);
     ck_assert_uint_ne(account.huge, ASHLAR_VM_HUGE_OFF);
     printf("# huge pages: state %u, %lu of %lu bytes, by %lu faults\n",
            account.huge, (unsigned long)account.huge_bytes,
            (unsigned long)TOUCHED, (unsigned long)faults);
     (void)fflush(stdout);
-    ck_assert_uint_le(account.huge_bytes, TOUCHED);
+    ck_assert_uint_le(account.huge_bytes, account.mapped_bytes);
     if (account.huge == ASHLAR_VM_HUGE_DENIED)
         ck_assert_uint_eq(account.huge_bytes, 0);
     /* What is said to be huge did not come in small pages. */
-    if (account.huge_bytes == TOUCHED)
+    if (account.huge_bytes >= TOUCHED)
         ck_assert_uint_lt(faults,
                           TOUCHED / account.huge_page_bytes + STRAY_FAULTS);
     /* And what came in a few faults was huge. */
     if (faults <= TOUCHED / (2 << 20))
         ck_assert_uint_gt(account.huge_bytes, 0);
-    ck_assert_uint_gt(TOUCHED / page, STRAY_FAULTS);
 }
 END_TEST
 
@@ -247,14 +255,14 @@ static int judge_denied(void *argument)
         return 0;
     ashlar_set_log(keep_warning, NULL);
     account = touch_all(&faults);
-    if (account.mapped_bytes != TOUCHED)
+    if (account.mapped_bytes < TOUCHED)
         return 1;
     if (account.huge != ASHLAR_VM_HUGE_DENIED || account.huge_bytes != 0)
         return 2;
     if (strstr(warning, "huge=yes has no effect") == NULL)
         return 3;
-    if (ashlar_source_open("vm", "huge=yes", &huge) != ASHLAR_OK ||
-        ashlar_source_query(huge, &info) != ASHLAR_OK ||
+    huge = open_huge();
+    if (huge == NULL || ashlar_source_query(huge, &info) != ASHLAR_OK ||
         strstr(info.description, "huge pages denied") == NULL)
         return 4;
     return ashlar_source_close(huge) == ASHLAR_OK ? 0 : 5;

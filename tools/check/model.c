@@ -170,7 +170,9 @@ bool model_create(struct model *model, uint64_t bytes, uint64_t group,
     if (!model_expect(model, CHECK_CHUNKS, status, "chunk_create()"))
         return false;
     model->chunks[i] = (struct model_chunk){
-        handle, bytes, must_alloc(1, sizeof(struct model_memory)), 0};
+        .handle = handle,
+        .bytes = bytes,
+        .memory = must_alloc(1, sizeof(struct model_memory))};
     model->chunks[i].memory->references = 1;
     model->chunks[i].memory->group = group;
     model->bytes += bytes;
@@ -186,6 +188,7 @@ bool model_adopt(struct model *model, uint64_t handle, uint32_t from,
     model->chunks[i] = model->chunks[from];
     model->chunks[i].handle = handle;
     model->chunks[i].mappings = 0;
+    model->chunks[i].imported = true;
     model->chunks[i].memory->references++;
     *chunk_out = i;
     return true;
