@@ -104,7 +104,10 @@ int je_own_create(extent_hooks_t *hooks, unsigned *index_out);
 /** Forget all blocks of an arena; nobody uses them. 0, or an error number. */
 int je_own_reset(unsigned index);
 
-/** The same, and give the arena's index back. */
+/**
+ * The same, and give the arena's index back. EBUSY from a build for debugging:
+ * it was emptied, but its index is lost, as to destroy it would abort.
+ */
 int je_own_destroy(unsigned index);
 
 /** Hand back what an arena keeps free: by its hooks, or to the kernel. */
