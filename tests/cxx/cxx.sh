@@ -25,9 +25,9 @@ build() {
 
 # COMPILER STANDARD
 example_runs() {
-  build "$1" example "$top_srcdir/examples/07_cxx.cc" -std="$2" || return
+  build "$1" example "$top_srcdir/examples/08_cxx.cc" -std="$2" || return
   sed -n '/^ \* Output:$/,/^ \*\/$/s/^ \* \(.*\)/\1/p' \
-    "$top_srcdir/examples/07_cxx.cc" | tail -n +2 >"$scratch/promised"
+    "$top_srcdir/examples/08_cxx.cc" | tail -n +2 >"$scratch/promised"
   "$scratch/example" >"$scratch/printed" &&
     same "$scratch/promised" "$scratch/printed"
 }
