@@ -2,6 +2,9 @@
 # Copyright (c) 2026 The ashlar authors
 """The figures of one benchmark run, and the questions asked of them.
 
+They come from a results file, or from a Markdown file that report.py has written
+the readings to: there they are rounded, and each is that of all rounds.
+
 A results file is JSON:
 
     machine   what it was measured on
@@ -15,6 +18,14 @@ A results file is JSON:
 import json
 import pathlib
 import statistics
+
+# The tables of cells: what a cell's name begins with, and the table's title.
+TITLES = {
+    "1t": "One thread, get n and put them back",
+    "2t": "Two threads, each for itself: nanoseconds per slot of each thread",
+    "pc": "Producer to consumer, over a ring of pointers",
+    "run": "Runs: nanoseconds per run, got and put",
+}
 
 
 def is_floor(peer):
@@ -105,3 +116,53 @@ class Results:
                 windows += sum(v is not None for v in metrics.get("ns", []))
                 disturbed += sum(v is not None for v in metrics.get("disturbed", []))
         return disturbed / windows if windows else 0
+
+
+class Readings:
+    """The figures of the cells in a Markdown file."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.figures = {}
+        template = None
+        cells = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("### "):
+                template = self.template(line.removeprefix("### "))
+            elif template is not None and line.startswith("| "):
+                peer, *texts = [text.strip() for text in line.strip("|").split("|")]
+                if peer == "":
+                    cells = [template.format(text) for text in texts]
+                else:
+                    self.keep(peer, cells, texts)
+        self.peers = list(self.figures)
+
+    @staticmethod
+    def template(title):
+        """The cells of a table, but for what a column's head says; or None."""
+        for pattern, known in TITLES.items():
+            if title == known:
+                return pattern + " {}"
+            if title.startswith(known + ", "):
+                return pattern + " {} " + title.removeprefix(known + ", ")
+        return None
+
+    def keep(self, peer, cells, texts):
+        figures = self.figures.setdefault(peer, {})
+        for cell, text in zip(cells, texts):
+            if text != "-":
+                figures[cell] = float(text.split()[0])
+
+    def figure(self, peer, cell):
+        """The figure, or None."""
+        return self.figures.get(peer, {}).get(cell)
+
+    def lowest(self, peers, cell):
+        """The peer with the lowest figure, or None."""
+        known = [(f, p) for p in peers if (f := self.figure(p, cell)) is not None]
+        return min(known)[1] if known else None
+
+
+def read(path):
+    """The figures of a Markdown file, a results file, or a folder of those."""
+    return Readings(path) if str(path).endswith(".md") else Results(path)

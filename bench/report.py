@@ -215,12 +215,6 @@ class Goals:
         ]
 
 
-TITLES = {
-    "1t": "One thread, get n and put them back",
-    "2t": "Two threads, each for itself: nanoseconds per slot of each thread",
-    "pc": "Producer to consumer, over a ring of pointers",
-    "run": "Runs: nanoseconds per run, got and put",
-}
 COLD_METRICS = (
     ("create_ns", "create"),
     ("get_ns", "get"),
@@ -252,7 +246,7 @@ def cell_tables(results):
     cells = []
     for peer_cells in results.samples.values():
         cells += [c for c in peer_cells if c not in cells]
-    for pattern, title in TITLES.items():
+    for pattern, title in figures.TITLES.items():
         for extra in ("", " filled", " shuffled"):
             columns = [
                 c for c in cells if re.fullmatch(rf"{pattern} (\d+|mix){extra}", c)

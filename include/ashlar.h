@@ -8,6 +8,7 @@
 #ifndef ASHLAR_H
 #define ASHLAR_H
 
+#include <ashlar/arena.h>
 #include <ashlar/build.h>
 #include <ashlar/cache.h>
 #include <ashlar/export.h>

@@ -12,8 +12,8 @@
 #
 # Sets JEMALLOC_CFLAGS, JEMALLOC_LIBS, JEMALLOC_ARCHIVE (private only),
 # JEMALLOC_REQUIRES (system only, for ashlar.pc), JEMALLOC_KIND, the condition
-# JEMALLOC_PRIVATE, ashlar_jemalloc_summary and JEMALLOC_STATIC_TLS (yes, no or
-# unknown).
+# JEMALLOC_PRIVATE, ashlar_jemalloc_summary, ashlar_range_arenas and
+# JEMALLOC_STATIC_TLS (yes, no or unknown).
 # Defines JE_(name), ASHLAR_JE_PREFIX, ASHLAR_JE_PRIVATE and
 # ASHLAR_JE_CONF_VARIABLE.
 AC_DEFUN([ASHLAR_JEMALLOC], [
@@ -46,6 +46,7 @@ ashlar_je_conf=`AS_ECHO(["${ashlar_je_prefix}MALLOC_CONF"]) |
   tr '@<:@a-z@:>@' '@<:@A-Z@:>@'`
 AC_DEFINE_UNQUOTED([ASHLAR_JE_CONF_VARIABLE], ["$ashlar_je_conf"],
   [The environment variable that jemalloc reads its settings from.])
+_ASHLAR_JEMALLOC_ARENAS
 AC_SUBST([JEMALLOC_CFLAGS])
 AC_SUBST([JEMALLOC_LIBS])
 AC_SUBST([JEMALLOC_ARCHIVE])
@@ -81,6 +82,25 @@ AS_CASE([$ashlar_je_prefix],
   [AC_MSG_RESULT([$ashlar_je_prefix])])
 AS_IF([test -n "$ashlar_je_prefix"],
   [ashlar_je_paste="$ashlar_je_prefix##name"], [ashlar_je_paste=name])
+])
+
+# _ASHLAR_JEMALLOC_ARENAS
+# -----------------------
+# Sets ashlar_range_arenas. An arena on a range needs jemalloc's records to lie
+# elsewhere, which 5.3 can do. The library asks again when it runs: the shared
+# library may be another one then.
+AC_DEFUN([_ASHLAR_JEMALLOC_ARENAS], [
+AC_MSG_CHECKING([whether jemalloc keeps its records apart from memory (5.3)])
+ashlar_save_CPPFLAGS=$CPPFLAGS
+CPPFLAGS="$CPPFLAGS $JEMALLOC_CFLAGS"
+AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#include <jemalloc/jemalloc.h>
+#if JEMALLOC_VERSION_MAJOR < 5 || \
+    (JEMALLOC_VERSION_MAJOR == 5 && JEMALLOC_VERSION_MINOR < 3)
+#error too old
+#endif]])],
+  [ashlar_range_arenas=yes], [ashlar_range_arenas="no (jemalloc before 5.3)"])
+CPPFLAGS=$ashlar_save_CPPFLAGS
+AC_MSG_RESULT([$ashlar_range_arenas])
 ])
 
 AC_DEFUN([_ASHLAR_JEMALLOC_SYSTEM], [

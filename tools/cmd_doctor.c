@@ -62,6 +62,7 @@ int command_doctor(int argc, char **argv)
     doctor_toolkit(&findings, arguments.cuda, doctor_slots(&findings));
     driver = doctor_driver(&findings);
     doctor_sources(&findings, driver);
+    doctor_arenas(&findings);
     doctor_limits(&findings);
     problems = findings_count(&findings, FINDING_PROBLEM);
     if (arguments.json)

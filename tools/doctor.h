@@ -43,6 +43,9 @@ bool doctor_driver(struct findings *findings);
  */
 void doctor_sources(struct findings *findings, bool driver);
 
+/** Whether arenas can stand on ranges. */
+void doctor_arenas(struct findings *findings);
+
 /** What the system allows a process. */
 void doctor_limits(struct findings *findings);
 

@@ -11,6 +11,7 @@
 #define DRIVER_CAN  (BENCH_CAN_THREADS | BENCH_CAN_HAND_OVER | BENCH_CAN_COLD)
 #define DRIVER_TRIM trim
 #define DRIVER_RUNS
+#define DRIVER_RESERVE_RUN reserve_run
 
 #ifndef ASHLAR_BENCH_FLAGS
 #define ASHLAR_BENCH_FLAGS 0
@@ -120,6 +121,11 @@ BENCH_INLINE void driver_get(void **slots, unsigned n)
 BENCH_INLINE void driver_put(void **slots, unsigned n)
 {
     demand(n == 1 ? put_one(slots[0]) : put_many(slots, n));
+}
+
+static void reserve_run(unsigned n)
+{
+    demand(ashlar_pool_reserve_runs(pool, n, 1));
 }
 
 BENCH_INLINE void *driver_get_run(unsigned n)

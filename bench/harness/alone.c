@@ -103,6 +103,8 @@ static struct bench_figure measure_runs(const struct bench_driver *driver,
     } else {
         lengths[0] = cell->n;
     }
+    for (size_t i = 0; driver->reserve_run != NULL && i < lengths_count; i++)
+        driver->reserve_run(lengths[i]);
     /* the first time round, runs are cut: from then on they are returned */
     time_runs(driver, lengths, lengths_count, count);
     while (time_runs(driver, lengths, lengths_count, count) <

@@ -46,6 +46,8 @@ struct bench_driver {
     void (*thread_end)(void);
     /* Give free memory back to the system; may be NULL. */
     void (*trim)(void);
+    /* A run of n will be wanted, beside those of other lengths; may be NULL. */
+    void (*reserve_run)(unsigned n);
 
     /* The loops. count is in batches, or in runs. */
     void (*batches)(const struct bench_cell *cell,

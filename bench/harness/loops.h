@@ -14,6 +14,7 @@
  *     void driver_get(void **slots, unsigned n)    all n, or bench_die()
  *     void driver_put(void **slots, unsigned n)
  *     #define DRIVER_TRIM function                 optional
+ *     #define DRIVER_RESERVE_RUN function          optional
  *     #define DRIVER_RUNS                          optional, then
  *     void *driver_get_run(unsigned n)
  *     void driver_put_run(void *run, unsigned n)
@@ -251,6 +252,9 @@ void bench_describe(struct bench_driver *driver_out)
     driver_out->give = loop_give;
 #ifdef DRIVER_TRIM
     driver_out->trim = DRIVER_TRIM;
+#endif
+#ifdef DRIVER_RESERVE_RUN
+    driver_out->reserve_run = DRIVER_RESERVE_RUN;
 #endif
 #ifdef DRIVER_RUNS
     driver_out->can |= BENCH_CAN_RUN;

@@ -26,6 +26,8 @@
 #define ASHLAR_PURE            __attribute__((pure))
 #define ASHLAR_CONST           __attribute__((const))
 #define ASHLAR_FORMAT(_n, _m)  __attribute__((format(printf, _n, _m)))
+#define ASHLAR_MALLOC          __attribute__((malloc))
+#define ASHLAR_ALLOC_SIZE(_n)  __attribute__((alloc_size(_n)))
 #define ASHLAR_LIKELY(_cond)   __builtin_expect(!!(_cond), 1)
 #define ASHLAR_UNLIKELY(_cond) __builtin_expect(!!(_cond), 0)
 #else
@@ -34,6 +36,8 @@
 #define ASHLAR_PURE
 #define ASHLAR_CONST
 #define ASHLAR_FORMAT(_n, _m)
+#define ASHLAR_MALLOC
+#define ASHLAR_ALLOC_SIZE(_n)
 #define ASHLAR_LIKELY(_cond)   (_cond)
 #define ASHLAR_UNLIKELY(_cond) (_cond)
 #endif

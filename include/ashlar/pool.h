@@ -388,6 +388,9 @@ ASHLAR_API void *ashlar_pool_get_run(struct ashlar_pool *pool,
 /**
  * Put a run back, whole.
  *
+ * The thread keeps its last few runs of a length at hand, so that its next get of
+ * that length takes no lock. To all others they are free.
+ *
  * @param pool  The pool it came from.
  * @param run   What ashlar_pool_get_run() gave.
  * @param n     Its length in slots.
@@ -517,8 +520,8 @@ ASHLAR_API enum ashlar_status ashlar_pool_trim(struct ashlar_pool *pool,
                                                size_t *bytes_out);
 
 /**
- * Give the calling thread's cache of this pool back at once, rather than when
- * the thread ends.
+ * Give the calling thread's cache of this pool, and the runs that it keeps, back
+ * at once, rather than when the thread ends.
  *
  * @param pool  The pool.
  *

@@ -201,7 +201,8 @@ ashlar_range_create(struct ashlar_source *source,
  *
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID    a NULL argument, n of 0, a bad fence;
- *         ASHLAR_ERR_BUSY       pools stand on it; the sentence has the count;
+ *         ASHLAR_ERR_BUSY       pools or arenas stand on it; the sentence has
+ *                               the count;
  *         ASHLAR_ERR_CAPTURE    a stream is being captured and cannot be a
  *                               fence of kind ASHLAR_FENCE_STREAM;
  *                               ASHLAR_FENCE_CAPTURE is for those;

@@ -58,9 +58,9 @@ ashlar_source_open(const char *name, const char *options,
  *
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID  source is NULL;
- *         ASHLAR_ERR_BUSY     pools or ranges still stand on it, or something
- *                             retired waits for its fences; the sentence has
- *                             the count;
+ *         ASHLAR_ERR_BUSY     pools, arenas or ranges still stand on it, or
+ *                             something retired waits for its fences; the
+ *                             sentence has the count;
  *         ASHLAR_ERR_FORKED   it was opened by the parent process.
  *
  * @par Threads  Any thread, once no other thread uses it.
@@ -101,7 +101,7 @@ struct ashlar_source_info {
     uint64_t retired_items;
     /** Steps that were given up because the driver was gone. */
     uint64_t dropped_items;
-    /** Pools, ranges and fences that stand on it. */
+    /** Pools, arenas, ranges and fences that stand on it. */
     uint32_t holders;
     uint32_t location_count;
     uint32_t home_location;

@@ -28,7 +28,10 @@ struct ashlar_pool_stats {
     size_t free_slots;
     /** All slots. */
     size_t capacity_slots;
-    /** The most slots that were outside the shared store, live or cached. */
+    /**
+     * The most slots that were outside the shared store and the lists of free
+     * runs: live, cached, or in a run that a thread keeps at hand.
+     */
     size_t peak_slots;
     /** The most the pool may have. */
     size_t max_slots;
@@ -89,7 +92,8 @@ ASHLAR_API enum ashlar_status
 ashlar_pool_query(struct ashlar_pool *pool, struct ashlar_pool_stats *stats);
 
 /**
- * Write a report about all pools of the process that a person likes to read.
+ * Write a report about all pools and arenas of the process that a person likes
+ * to read.
  *
  * @param buffer  Receives the text and its terminating zero, cut to fit; may
  *                be NULL when bytes is 0.
@@ -99,15 +103,17 @@ ashlar_pool_query(struct ashlar_pool *pool, struct ashlar_pool_stats *stats);
  *         snprintf(3): at least `bytes` when it was cut.
  *
  * @par Threads  Any thread at any time; the caller sees to it that nobody
- *               destroys a pool meanwhile.
+ *               destroys a pool or arena meanwhile.
  * @since 0.1
  */
 ASHLAR_API size_t ashlar_report_text(char *buffer, size_t bytes);
 
 /**
  * The same as one JSON object:
- * {"version": "0.1.0", "pools": [{"name": ..., "type": ..., ...}, ...]},
- * with the members of struct ashlar_pool_stats under their own names.
+ * {"version": "0.1.0", "pools": [{"name": ..., "type": ..., ...}, ...],
+ *  "arenas": [{"name": ..., "kind": "range", ...}, ...]},
+ * with the members of struct ashlar_pool_stats and struct ashlar_arena_stats
+ * under their own names.
  *
  * @param buffer  Receives the text and its terminating zero, cut to fit; may
  *                be NULL when bytes is 0.

@@ -4,6 +4,7 @@
 
 #include "base/thread.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -26,9 +27,13 @@ static struct thread_locals no_locals;
 __thread struct thread *thread_self;
 __thread struct thread_locals *thread_locals = &no_locals;
 
-/* Guards the list, every record's locals, fork_parts and fork_taken. */
+/* Guards the list, numbers, all records' locals, fork_parts, fork_taken. */
 static struct lock lock = LOCK_INIT;
 static struct thread *first;
+
+/* A bit for each number that a thread has. */
+static uint64_t numbers;
+static_assert(THREAD_NUMBERS == 64, "numbers has a bit for each");
 
 static void (*exit_hook)(struct thread *thread);
 
@@ -67,9 +72,28 @@ void thread_set_exit_hook(void (*hook)(struct thread *thread))
     __atomic_store_n(&exit_hook, hook, __ATOMIC_RELEASE);
 }
 
+/* With the lock held: the lowest number that no thread has. */
+static uint32_t take_number(void)
+{
+    uint32_t number = THREAD_NUMBERS;
+
+    if (numbers != UINT64_MAX) {
+        number = (uint32_t)__builtin_ctzll(~numbers);
+        numbers |= UINT64_C(1) << number;
+    }
+    return number;
+}
+
+static void give_number(uint32_t number)
+{
+    if (number != THREAD_NUMBERS)
+        numbers &= ~(UINT64_C(1) << number);
+}
+
 static void link_record(struct thread *self)
 {
     thread_lock();
+    self->number = take_number();
     self->next = first;
     if (first != NULL)
         first->previous = self;
@@ -80,6 +104,7 @@ static void link_record(struct thread *self)
 static void unlink_record(struct thread *self)
 {
     thread_lock();
+    give_number(self->number);
     if (self->previous != NULL)
         self->previous->next = self->next;
     else

@@ -49,13 +49,21 @@ struct thread_locals {
 
 struct thread {
     struct thread_locals *locals;
-    bool foreign;         /* belongs to a thread that fork left behind */
-    bool logging;         /* inside the log callback */
+    bool foreign;    /* belongs to a thread that fork left behind */
+    bool logging;    /* inside the log callback */
+    uint32_t number; /* no other living thread's; see THREAD_NUMBERS */
     struct thread *next;
     struct thread *previous;
     struct error error;
     char message[ERROR_MESSAGE_BYTES]; /* the last rendered sentence */
 };
+
+/**
+ * Threads beyond so many share this as their number; the others have one of
+ * their own below it, which goes to another thread when they have ended. For
+ * counters that one thread at a time adds to.
+ */
+#define THREAD_NUMBERS 64u
 
 extern __thread struct thread *thread_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -119,11 +127,12 @@ void thread_set_exit_hook(void (*hook)(struct thread *thread));
  * from the last to the first.
  */
 enum thread_fork_part {
-    THREAD_FORK_POOL = 0,
-    THREAD_FORK_RANGE = 1,
-    THREAD_FORK_TYPE = 2,
-    THREAD_FORK_LOG = 3,
-    THREAD_FORK_PARTS = 4
+    THREAD_FORK_ARENA = 0,
+    THREAD_FORK_POOL = 1,
+    THREAD_FORK_RANGE = 2,
+    THREAD_FORK_TYPE = 3,
+    THREAD_FORK_LOG = 4,
+    THREAD_FORK_PARTS = 5
 };
 
 /**

@@ -15,6 +15,7 @@
 
 #include <ashlar/version.h>
 
+#include "observe/arenas.h"
 #include "observe/json.h"
 #include "observe/text.h"
 
@@ -55,7 +56,7 @@ static void for_each_row(struct text *text, row_fn *fn)
     }
 }
 
-/* --- the text: three tables of 80 columns ------------------------------- */
+/* --- the text: tables of 80 columns ------------------------------------- */
 
 #define NAME_WIDTH 24
 
@@ -146,27 +147,31 @@ static void add_headline(struct text *text)
     text_say(text, "\n");
 }
 
+static void add_tables(struct text *text)
+{
+    text_say(text,
+             "\nslots                   "
+             "    live  cached    free   total    peak reserve     max\n");
+    for_each_row(text, add_slots);
+    text_say(text, "\ntypes, memory            "
+                   "type            stride slabs   memory  records rounding\n");
+    for_each_row(text, add_memory);
+    text_say(text,
+             "\nruns, caches, calls     "
+             "    runs    free  caches   takes   gives  source refused\n");
+    for_each_row(text, add_calls);
+    for_each_row(text, add_remark);
+}
+
 size_t ashlar_report_text(char *buffer, size_t bytes)
 {
     struct text text;
 
     text_start(&text, buffer, bytes);
     add_headline(&text);
-    if (ashlar_pool_next(NULL) == NULL)
-        return text.length;
-    text_say(&text,
-             "\nslots                   "
-             "    live  cached    free   total    peak reserve     max\n");
-    for_each_row(&text, add_slots);
-    text_say(&text,
-             "\ntypes, memory            "
-             "type            stride slabs   memory  records rounding\n");
-    for_each_row(&text, add_memory);
-    text_say(&text,
-             "\nruns, caches, calls     "
-             "    runs    free  caches   takes   gives  source refused\n");
-    for_each_row(&text, add_calls);
-    for_each_row(&text, add_remark);
+    if (ashlar_pool_next(NULL) != NULL)
+        add_tables(&text);
+    arenas_add_text(&text);
     return text.length;
 }
 
@@ -260,6 +265,8 @@ size_t ashlar_report_json(char *buffer, size_t bytes)
             add_pool(&json, &row);
     }
     json_close(&json, ']');
+    json_key(&json, "arenas");
+    arenas_add_json(&json);
     json_close(&json, '}');
     text_say(&text, "\n");
     return text.length;

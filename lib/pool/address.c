@@ -19,18 +19,23 @@ struct address_rows address_rows = {narrow_write, narrow_count};
 #ifdef __x86_64__
 
 #include <cpuid.h>
+#include <immintrin.h>
 
-#define WIDE_BYTES  32
-#define WIDE_TARGET "avx2"
-#define WIDE(_name) avx2_##_name
+#define WIDE_BYTES       32
+#define WIDE_TARGET      "avx2"
+#define WIDE(_name)      avx2_##_name
+#define WIDE_IS_ZERO(_v) _mm256_testz_si256((__m256i)(_v), (__m256i)(_v))
 #include "pool/address_wide.h"
 #undef WIDE_BYTES
 #undef WIDE_TARGET
 #undef WIDE
+#undef WIDE_IS_ZERO
 
-#define WIDE_BYTES  64
-#define WIDE_TARGET "avx512f"
-#define WIDE(_name) avx512_##_name
+#define WIDE_BYTES       64
+#define WIDE_TARGET      "avx512f"
+#define WIDE(_name)      avx512_##_name
+#define WIDE_IS_ZERO(_v)                                                       \
+    (_mm512_test_epi64_mask((__m512i)(_v), (__m512i)(_v)) == 0)
 #include "pool/address_wide.h"
 
 /* Bits of cpuid leaf 7, and of what the kernel saves at a task switch. */

@@ -126,8 +126,8 @@ extern struct address_rows address_rows;
  */
 unsigned address_choose(unsigned most_bytes);
 
-/** From so many on a row is worth a call. */
-#define ADDRESS_LONG 64
+/** From so many on a row is worth wide registers. */
+#define ADDRESS_LONG 32
 
 static inline void address_write_row(void **slots_out, char *first, size_t n,
                                      size_t stride)
@@ -138,11 +138,10 @@ static inline void address_write_row(void **slots_out, char *first, size_t n,
         address_rows.write(slots_out, first, n, stride);
 }
 
+/* Always by a call: its registers, inline, would cost a put of any length more. */
 static inline size_t address_count_row(void *const *slots, size_t n,
                                        size_t stride)
 {
-    if (n < ADDRESS_LONG)
-        return address_count(slots, n, stride);
     return address_rows.count(slots, n, stride);
 }
 

@@ -13,6 +13,7 @@
 #include "pool/grow.h"
 #include "pool/pending.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/state.h"
 
 /* One cache may have this part of max_slots, all together half of them. */
@@ -170,22 +171,27 @@ void attach_end(struct cache *cache)
     direct_log_duplicates(finding.name, finding.duplicates);
 }
 
-/* End the cache that the calling thread has under a key: false, it has none. */
+/*
+ * End what the calling thread has under a key, a cache or spare runs: false, it
+ * has nothing.
+ */
 static bool end_local(struct thread *self, uint32_t key)
 {
     struct finding finding = {0, ""};
-    struct cache *cache;
+    void *local;
 
     if (thread_local_get(key) == NULL)
         return false;
     life_lock();
     thread_lock();
-    cache = self->locals->at[key];
+    local = self->locals->at[key];
     thread_local_clear(self, key);
     thread_unlock();
     /* NULL: the pool was destroyed at this moment. */
-    if (cache != NULL)
-        finding = end_cache(cache);
+    if (local != NULL && key % POOL_KEYS == 0)
+        finding = end_cache(local);
+    else if (local != NULL)
+        spare_end(local);
     life_unlock();
     direct_log_duplicates(finding.name, finding.duplicates);
     return true;
@@ -209,6 +215,7 @@ void attach_flush_self(struct ashlar_pool *pool)
 void attach_detach_self(struct ashlar_pool *pool)
 {
     (void)end_local(thread_peek(), pool->key);
+    (void)end_local(thread_peek(), spare_key(pool));
 }
 
 void attach_end_all(struct ashlar_pool *pool)
@@ -216,6 +223,7 @@ void attach_end_all(struct ashlar_pool *pool)
     struct cache *cache;
     struct cache *next;
 
+    spare_end_all(pool);
     for (cache = pool->caches; cache != NULL; cache = next) {
         next = cache->next;
         if (cache->owner != NULL) {
@@ -334,6 +342,7 @@ void attach_recover(struct ashlar_pool *pool)
     uint32_t i;
 
     take_caches_back(pool);
+    spare_recover(pool);
     pending_recover(pool);
     for (i = 0; pool->checked && map != NULL && i < map->count; i++)
         if (map->order[i]->kind == SLAB_SINGLES)

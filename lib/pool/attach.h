@@ -5,8 +5,9 @@
  * A thread and its cache of a pool: how it is attached, and how it ends.
  *
  * Each pool record has a key for life; a thread's cache stands under it among
- * the thread's locals. That a local is not NULL says all at once that the pool
- * is alive, and where the cache is: destroying a pool clears the locals.
+ * the thread's locals, and its spare runs (spare.h) under the next. That a
+ * local is not NULL says all at once that the pool is alive, and where the cache
+ * is: destroying a pool clears the locals.
  */
 #ifndef ASHLAR_POOL_ATTACH_H
 #define ASHLAR_POOL_ATTACH_H
@@ -41,10 +42,13 @@ void attach_end(struct cache *cache);
 /** Empty the calling thread's cache, if it has one. Without locks. */
 void attach_flush_self(struct ashlar_pool *pool);
 
-/** Take the calling thread's cache away, if it has one. */
+/** Take the calling thread's cache and spare runs away, if it has them. */
 void attach_detach_self(struct ashlar_pool *pool);
 
-/** The pool goes: threads' caches end, callers' become orphans. Both locks. */
+/**
+ * The pool goes: what threads have of it ends, callers' caches become orphans.
+ * Both locks.
+ */
 void attach_end_all(struct ashlar_pool *pool);
 
 /** Sum of what the caches keep; the pool's lock is held. */

@@ -318,12 +318,14 @@ static void keep_or_give(struct cache *cache, const struct extent *extent)
  * The slot behind the window, which is how a consumer gives back what it was
  * handed in order. False: it is another, and nothing was done.
  */
-static bool put_behind_window(struct cache *cache, const void *slot)
+static inline bool put_behind_window(struct cache *cache, const void *slot)
 {
     struct ashlar_cache *window = &cache->window;
+    uint32_t begin = window->begin;
     uint32_t end = window->end;
+    uint64_t spare = cache->limit - cache->spilled - (end - begin);
 
-    if (window->begin == end || cache_kept(cache) >= cache->limit ||
+    if (begin == end || spare == 0 ||
         (const char *)slot != window->base + end * window->stride ||
         end == cache->slab->count)
         return false;
@@ -333,16 +335,16 @@ static bool put_behind_window(struct cache *cache, const void *slot)
         state_set(window->state + end, SLOT_FREE);
     }
     set_end(cache, end + 1);
-    set_floor(cache);
+    window->floor = begin >= spare ? begin - (uint32_t)(spare - 1) : 0;
     return true;
 }
 
-enum ashlar_status cache_put(struct cache *cache, void *slot)
+/* Put a slot that is nowhere near the window. */
+static __attribute__((noinline)) enum ashlar_status
+put_elsewhere(struct cache *cache, void *slot)
 {
     struct extent extent;
 
-    if (ASHLAR_LIKELY(put_behind_window(cache, slot)))
-        return ASHLAR_OK;
     if (cache->pool == NULL)
         return cache_refuse_orphan("ashlar_cache_put()");
     if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)
@@ -352,6 +354,13 @@ enum ashlar_status cache_put(struct cache *cache, void *slot)
     watch_put(cache->pool, &slot, 1);
     keep_or_give(cache, &extent);
     return ASHLAR_OK;
+}
+
+enum ashlar_status cache_put(struct cache *cache, void *slot)
+{
+    return ASHLAR_LIKELY(put_behind_window(cache, slot))
+               ? ASHLAR_OK
+               : put_elsewhere(cache, slot);
 }
 
 enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
@@ -366,13 +375,43 @@ enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
 }
 
 /* Hand out the first n slots of the window, which has them. */
-static void drain_window(struct cache *cache, void **slots_out, size_t n)
+static inline void drain_window(struct cache *cache, void **slots_out, size_t n)
 {
-    uint32_t begin = cache->window.begin;
-    struct extent extent = {cache->slab, begin, begin + (uint32_t)n};
+    const struct ashlar_cache *window = &cache->window;
+    uint32_t begin = window->begin;
 
-    direct_hand_out(cache->pool, &extent, slots_out);
-    set_begin(cache, extent.end);
+    set_begin(cache, begin + (uint32_t)n);
+    if (window->state != NULL)
+        state_fill(window->state + begin, n, SLOT_LIVE);
+    address_write_row(slots_out, window->base + begin * window->stride, n,
+                      window->stride);
+}
+
+/*
+ * Hand out up to n of the slots that stand alone on top of the stack, of the
+ * slab that the first of them is of; returns how many. What was put in no order
+ * goes by here.
+ */
+static size_t drain_singles(const struct cache *cache, uint32_t depth,
+                            void **slots_out, size_t n)
+{
+    const struct extent *top = &cache->stack[depth - 1];
+    const struct slab *slab = top->slab;
+    size_t stride = cache->window.stride;
+    unsigned char *state = slab->state;
+    char *base = slab->base;
+    size_t i;
+
+    if (n > depth)
+        n = depth;
+    for (i = 0; i < n; i++, top--) {
+        if (top->slab != slab || top->end - top->begin != 1)
+            break;
+        if (state != NULL)
+            state_set(state + top->begin, SLOT_LIVE);
+        slots_out[i] = base + top->begin * stride;
+    }
+    return i;
 }
 
 /*
@@ -382,23 +421,27 @@ static void drain_window(struct cache *cache, void **slots_out, size_t n)
 static size_t drain(struct cache *cache, void **slots_out, size_t n)
 {
     size_t got = cache->window.end - cache->window.begin;
-    size_t stride = cache->window.stride;
     uint32_t depth = cache->depth;
     const struct extent *top;
     size_t before;
+    size_t singles;
 
     if (got > n)
         got = n;
     if (got != 0)
         drain_window(cache, slots_out, got);
-    for (before = got; got < n && depth != 0; depth--) {
+    for (before = got; got < n && depth != 0;) {
+        singles = drain_singles(cache, depth, slots_out + got, n - got);
+        if (singles != 0) {
+            depth -= (uint32_t)singles;
+            got += singles;
+            continue;
+        }
         top = &cache->stack[depth - 1];
         if (top->end - top->begin > n - got)
             break;
-        if (top->end - top->begin == 1)
-            slots_out[got] = slab_hand_out(top->slab, stride, top->begin);
-        else
-            direct_hand_out(cache->pool, top, slots_out + got);
+        direct_hand_out(cache->pool, top, slots_out + got);
+        depth--;
         got += top->end - top->begin;
     }
     cache->depth = depth;
@@ -437,22 +480,20 @@ static enum ashlar_status get_beyond(struct ashlar_pool *pool,
     return ASHLAR_OK;
 }
 
-enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void **slots_out, size_t n)
+/* A bulk that the window has not. */
+static __attribute__((noinline)) enum ashlar_status
+get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
+         size_t n)
 {
     if (n == 0)
         return ASHLAR_OK;
-    if (ASHLAR_UNLIKELY(slots_out == NULL))
+    if (slots_out == NULL)
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots_out is NULL; give room for "
                                            "%zu pointers",
                                            n));
     if (cache == NULL)
         return get_beyond(pool, NULL, slots_out, n);
-    if (ASHLAR_LIKELY(n <= cache->window.end - cache->window.begin)) {
-        drain_window(cache, slots_out, n);
-        return ASHLAR_OK;
-    }
     if (n > cache_kept(cache) && n <= half_or_batch(cache)) {
         /* Small: fill up, then serve from the cache what it can. */
         if (cache_kept(cache) == 0 && refill(cache) != ASHLAR_OK)
@@ -463,6 +504,16 @@ enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
         return ASHLAR_OK;
     }
     return get_beyond(pool, cache, slots_out, n);
+}
+
+enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n)
+{
+    if (ASHLAR_UNLIKELY(cache == NULL || slots_out == NULL || n == 0 ||
+                        n > cache->window.end - cache->window.begin))
+        return get_more(pool, cache, slots_out, n);
+    drain_window(cache, slots_out, n);
+    return ASHLAR_OK;
 }
 
 size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
@@ -535,7 +586,8 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
  * The usual batch: the window's left neighbours, in order, which is how they
  * were got. False: it is another, and nothing was done.
  */
-static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
+static inline bool put_before_window(struct cache *cache, void *const *slots,
+                                     size_t n)
 {
     struct ashlar_cache *window = &cache->window;
     size_t stride = window->stride;
@@ -556,20 +608,19 @@ static bool put_before_window(struct cache *cache, void *const *slots, size_t n)
     return true;
 }
 
-enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void *const *slots, size_t n,
-                                  size_t *culprit_out)
+/* Any other batch; it takes a large frame. */
+static __attribute__((noinline)) enum ashlar_status
+put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
+          size_t n, size_t *culprit_out)
 {
     struct batch batch;
     size_t accepted;
 
     if (n == 0)
         return ASHLAR_OK;
-    if (ASHLAR_UNLIKELY(slots == NULL))
+    if (slots == NULL)
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots is NULL, but n is %zu", n));
-    if (ASHLAR_LIKELY(cache != NULL) && put_before_window(cache, slots, n))
-        return ASHLAR_OK;
     accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
                              &batch);
     if (accepted != n) {
@@ -580,4 +631,14 @@ enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
     watch_put(pool, slots, n);
     settle(pool, cache, slots, n, &batch);
     return ASHLAR_OK;
+}
+
+enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
+                                  void *const *slots, size_t n,
+                                  size_t *culprit_out)
+{
+    if (ASHLAR_LIKELY(cache != NULL && slots != NULL && n != 0) &&
+        put_before_window(cache, slots, n))
+        return ASHLAR_OK;
+    return put_batch(pool, cache, slots, n, culprit_out);
 }

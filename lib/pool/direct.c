@@ -209,6 +209,9 @@ static size_t accept_singles(struct accepting *accepting, void *const *slots,
     const struct reader reader = accepting->reader;
     size_t stride = reader.geometry.stride;
     unsigned char *state = accepting->checked ? reader.state : NULL;
+    struct batch *batch = accepting->batch;
+    struct extent *place = &batch->extents[batch->count];
+    size_t covered = batch->covered;
     uint64_t index;
 
     for (; i < n; i++) {
@@ -222,8 +225,14 @@ static size_t accept_singles(struct accepting *accepting, void *const *slots,
                 break;
             state_set(state + index, SLOT_FREE);
         }
-        batch_add(accepting->batch, reader.slab, index, index + 1, i + 1);
+        if (place == &batch->extents[BATCH_EXTENTS])
+            continue;
+        *place++ =
+            (struct extent){reader.slab, (uint32_t)index, (uint32_t)index + 1};
+        covered = i + 1;
     }
+    batch->count = (uint32_t)(place - batch->extents);
+    batch->covered = covered;
     return i;
 }
 

@@ -11,11 +11,15 @@
 #include "pool/direct.h"
 #include "pool/pending.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/vacate.h"
 #include "pool/watch.h"
 
 #define SLAB_BYTES_MIN ((uint64_t)64 << 10)
 #define SLAB_BYTES_MAX ((uint64_t)64 << 20)
+
+/* How often spare runs are called in when others put runs all the while. */
+#define CALL_IN_TRIES 100
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
@@ -131,7 +135,8 @@ static uint64_t singles_from_runs(struct ashlar_pool *pool, uint64_t missing)
     struct slab *slab;
     uint32_t i;
 
-    if (pool->runs.slots == pool->runs.live_slots)
+    spare_call_in(pool);
+    if (pool->runs.slots == pool->runs.out_slots)
         return 0;
     if (pool->runs.loose)
         (void)runs_join(pool);
@@ -140,7 +145,7 @@ static uint64_t singles_from_runs(struct ashlar_pool *pool, uint64_t missing)
         if (slab->kind != SLAB_RUNS || !runs_slab_is_free(pool, slab))
             continue;
         runs_remove_slab(pool, slab);
-        __atomic_store_n(&slab->kind, SLAB_SINGLES, __ATOMIC_RELAXED);
+        slab_set_kind(slab, SLAB_SINGLES);
         slab_set_all_free(slab, true);
         pool->singles += slab->count;
         pool->store.free += slab->count;
@@ -187,7 +192,7 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
         pool->singles -= slab->count;
         pool->store.free -= slab->count;
         slab_set_all_free(slab, false);
-        __atomic_store_n(&slab->kind, SLAB_RUNS, __ATOMIC_RELAXED);
+        slab_set_kind(slab, SLAB_RUNS);
         runs_add_slab(pool, slab);
         return ASHLAR_OK;
     }
@@ -198,13 +203,15 @@ static enum ashlar_status runs_from_singles(struct ashlar_pool *pool,
 static enum ashlar_status limit_reached(struct ashlar_pool *pool,
                                         uint64_t missing)
 {
-    uint64_t slots;
-    uint64_t live;
+    uint64_t spare_runs, spare_slots, slots, live;
 
     pool_lock(pool);
     slots = pool->runs.slots;
-    live = pool->runs.live_slots;
+    live = pool->runs.out_slots;
+    spare_count(pool, &spare_runs, &spare_slots);
     pool_unlock(pool);
+    /* Threads may be at their spare runs just now. */
+    live = spare_slots < live ? live - spare_slots : 0;
     if (slots == 0)
         return error_set(ASHLAR_ERR_LIMIT,
                          "pool \"%s\" is at its max_slots of %lu and lacks "
@@ -314,7 +321,7 @@ static enum ashlar_status no_run(struct ashlar_pool *pool, uint32_t length,
 {
     uint64_t room = pool->max_slots - pool_capacity(pool);
     uint64_t left =
-        room + pool->store.free + pool->runs.slots - pool->runs.live_slots;
+        room + pool->store.free + pool->runs.slots - pool->runs.out_slots;
 
     if (left < missing)
         return error_set(ASHLAR_ERR_LIMIT,
@@ -339,12 +346,32 @@ static uint64_t runs_at_hand(struct ashlar_pool *pool, uint32_t length)
 }
 
 /*
+ * With both locks held: call spare runs in until there are so many of a length,
+ * or nobody has put one meanwhile; returns how many there are. Threads that are
+ * quicker than this all the time have theirs.
+ */
+static uint64_t call_in_for(struct ashlar_pool *pool, uint32_t length,
+                            uint64_t count)
+{
+    unsigned tries = CALL_IN_TRIES;
+    uint64_t have;
+    uint32_t puts;
+
+    do {
+        puts = spare_puts(pool, length);
+        spare_call_in(pool);
+        have = runs_at_hand(pool, length);
+    } while (have < count && spare_puts(pool, length) != puts && --tries != 0);
+    return have;
+}
+
+/*
  * With both locks held: join free neighbours if that may help. It walks all
  * runs, so rather grow than do it for little.
  */
 static void join_if_worth(struct ashlar_pool *pool, bool must)
 {
-    uint64_t free_slots = pool->runs.slots - pool->runs.live_slots;
+    uint64_t free_slots = pool->runs.slots - pool->runs.out_slots;
 
     if (pool->runs.loose && (must || free_slots >= pool->runs.slots / 4))
         (void)runs_join(pool);
@@ -365,6 +392,8 @@ static enum ashlar_status ensure_runs(struct ashlar_pool *pool, uint32_t length,
     do {
         pool_lock(pool);
         have = runs_at_hand(pool, length);
+        if (have < count)
+            have = call_in_for(pool, length, count);
         if (have < count) {
             join_if_worth(pool, (count - have) * length > room);
             have = runs_at_hand(pool, length);
@@ -386,9 +415,11 @@ static void stock(struct ashlar_pool *pool, uint32_t length, uint64_t count)
 {
     struct run_bin *bin = runs_bin(pool, length);
 
+    /* Spare ones are among those that are promised. */
+    spare_call_in(pool);
     while (bin->free < count && runs_stock(pool, bin))
         continue;
-    bin->keep = (uint32_t)max_u64(bin->keep, bin->live + count);
+    bin->keep = (uint32_t)max_u64(bin->keep, bin->out + count);
 }
 
 static enum ashlar_status try_runs(struct ashlar_pool *pool, uint32_t length,

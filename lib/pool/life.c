@@ -24,6 +24,7 @@
 #include "pool/attach.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/watch.h"
 #include "source/je.h"
 #include "type/type.h"
@@ -139,7 +140,7 @@ static struct ashlar_pool *record_take(void)
     key = pool != NULL ? pool->key : next_key;
     if (pool == NULL) {
         pool = memory_zalloc_aligned(sizeof(*pool), 64);
-        next_key += pool != NULL;
+        next_key += pool != NULL ? POOL_KEYS : 0;
     } else {
         memset(pool, 0, sizeof(*pool));
     }
@@ -419,14 +420,14 @@ enum ashlar_status ashlar_pool_create(const struct ashlar_type *type,
     return ASHLAR_OK;
 }
 
-/* With both locks held: slots that are with callers. */
+/* With both locks held, and no run spare: slots that are with callers. */
 static uint64_t live_slots(const struct ashlar_pool *pool)
 {
     uint64_t out = pool->singles - pool->store.free;
     uint64_t kept = attach_kept(pool);
 
     /* Racing puts may have given a slot to two caches. */
-    return (out > kept ? out - kept : 0) + pool->runs.live_slots;
+    return (out > kept ? out - kept : 0) + pool->runs.out_slots;
 }
 
 /* Take a pool out of the world, unless it is busy. */
@@ -445,6 +446,7 @@ static enum ashlar_status retire(struct ashlar_pool *pool, uint32_t flags)
         return status;
     }
     pool_lock(pool);
+    spare_call_in(pool);
     live = live_slots(pool);
     waiting = __atomic_load_n(&pool->pending.waiting, __ATOMIC_RELAXED);
     if (live != 0 && (flags & ASHLAR_POOL_FORCE) == 0) {

@@ -34,27 +34,17 @@ enum ashlar_status pool_refuse(struct ashlar_pool *pool,
 }
 
 /*
- * The calling thread's cache: the short way when it has one already, which
- * also says that the pool is alive.
+ * The calling thread's cache, if it has one already, which also says that the
+ * pool is alive. Each call below has this short way, and a function of its own
+ * for all else, so that the short one needs no frame.
  */
-static inline enum ashlar_status
-find_cache(struct ashlar_pool *pool, const char *call, struct cache **cache_out)
+static inline struct cache *own_cache(const struct ashlar_pool *pool)
 {
-    enum ashlar_status status;
-
-    if (ASHLAR_LIKELY(pool != NULL)) {
-        *cache_out = thread_local_get(pool->key);
-        if (ASHLAR_LIKELY(*cache_out != NULL))
-            return ASHLAR_OK;
-    }
-    status = pool_check(pool, call);
-    if (status == ASHLAR_OK)
-        *cache_out = attach_self(pool);
-    return status;
+    return ASHLAR_LIKELY(pool != NULL) ? thread_local_get(pool->key) : NULL;
 }
 
 /* A get without a cache so far: attach, or go to the store. */
-static void *get_first(struct ashlar_pool *pool)
+static __attribute__((noinline)) void *get_first(struct ashlar_pool *pool)
 {
     struct cache *cache;
     void *slot;
@@ -71,17 +61,15 @@ static void *get_first(struct ashlar_pool *pool)
 
 void *ashlar_pool_get(struct ashlar_pool *pool)
 {
-    struct cache *cache;
+    struct cache *cache = own_cache(pool);
 
-    if (ASHLAR_UNLIKELY(pool == NULL))
-        return get_first(pool);
-    cache = thread_local_get(pool->key);
     if (ASHLAR_UNLIKELY(cache == NULL))
         return get_first(pool);
     return ashlar_cache_get(&cache->window);
 }
 
-static enum ashlar_status put_first(struct ashlar_pool *pool, void *slot)
+static __attribute__((noinline)) enum ashlar_status
+put_first(struct ashlar_pool *pool, void *slot)
 {
     enum ashlar_status status = pool_check(pool, "ashlar_pool_put()");
     struct cache *cache;
@@ -96,49 +84,62 @@ static enum ashlar_status put_first(struct ashlar_pool *pool, void *slot)
 
 enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool, void *slot)
 {
-    struct cache *cache;
+    struct cache *cache = own_cache(pool);
 
-    if (ASHLAR_UNLIKELY(pool == NULL))
-        return put_first(pool, slot);
-    cache = thread_local_get(pool->key);
     if (ASHLAR_UNLIKELY(cache == NULL))
         return put_first(pool, slot);
     return ashlar_cache_put(&cache->window, slot);
 }
 
+static __attribute__((noinline)) enum ashlar_status
+get_bulk_first(struct ashlar_pool *pool, void **slots_out, size_t n)
+{
+    enum ashlar_status status = pool_check(pool, "ashlar_pool_get_bulk()");
+
+    if (status != ASHLAR_OK)
+        return status;
+    return cache_get_bulk(pool, attach_self(pool), slots_out, n);
+}
+
 enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
                                         void **slots_out, size_t n)
 {
-    enum ashlar_status status;
-    struct cache *cache;
+    struct cache *cache = own_cache(pool);
 
-    status = find_cache(pool, "ashlar_pool_get_bulk()", &cache);
-    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
-        return status;
+    if (ASHLAR_UNLIKELY(cache == NULL))
+        return get_bulk_first(pool, slots_out, n);
     return cache_get_bulk(pool, cache, slots_out, n);
+}
+
+static __attribute__((noinline)) enum ashlar_status
+put_bulk_first(struct ashlar_pool *pool, void *const *slots, size_t n,
+               size_t *culprit_out)
+{
+    enum ashlar_status status = pool_check(pool, "ashlar_pool_put_bulk()");
+
+    if (status != ASHLAR_OK)
+        return status;
+    return cache_put_bulk(pool, attach_self(pool), slots, n, culprit_out);
 }
 
 enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
                                         void *const *slots, size_t n,
                                         size_t *culprit_out)
 {
-    enum ashlar_status status;
-    struct cache *cache;
+    struct cache *cache = own_cache(pool);
 
-    status = find_cache(pool, "ashlar_pool_put_bulk()", &cache);
-    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
-        return status;
+    if (ASHLAR_UNLIKELY(cache == NULL))
+        return put_bulk_first(pool, slots, n, culprit_out);
     return cache_put_bulk(pool, cache, slots, n, culprit_out);
 }
 
 size_t ashlar_pool_get_up_to(struct ashlar_pool *pool, void **slots_out,
                              size_t n)
 {
-    struct cache *cache;
-
-    if (find_cache(pool, "ashlar_pool_get_up_to()", &cache) != ASHLAR_OK)
+    if (own_cache(pool) == NULL &&
+        pool_check(pool, "ashlar_pool_get_up_to()") != ASHLAR_OK)
         return 0;
-    return cache_get_some(pool, cache, slots_out, n);
+    return cache_get_some(pool, attach_self(pool), slots_out, n);
 }
 
 enum ashlar_status ashlar_pool_detach(struct ashlar_pool *pool)

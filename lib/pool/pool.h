@@ -7,7 +7,7 @@
  *     pool.c   the public calls on slots ┐
  *     caller.c the caller-held cache     ├─> cache.c ─> store.c ─> (bitmaps)
  *     attach.c a thread and its cache    ┘       └────> grow.c ──> slab.c
- *     run.c    the public calls on runs ──> runs.c ───> grow.c
+ *     run.c    the public calls on runs ──> spare.c ──> runs.c ───> grow.c
  *     life.c   create, destroy, list, fork;  reserve.c promises and trim
  *     query.c  owns, index, at, walk, statistics
  *     pending.c  put_after      vacate.c  the far end of pools on ranges
@@ -45,7 +45,11 @@
 
 #define POOL_NAME_BYTES 64
 
+/** Locals of a thread for each pool: its cache, at key, and its spare runs. */
+#define POOL_KEYS 2u
+
 struct cache;
+struct spares;
 
 enum pool_life {
     POOL_DEAD = 0,
@@ -55,7 +59,7 @@ enum pool_life {
 
 struct ashlar_pool {
     /* Written when the pool is made, read by every call. */
-    uint32_t key;         /* of the threads' caches; the record's for ever */
+    uint32_t key;         /* of the threads' locals; the record's for ever */
     uint32_t life;        /* enum pool_life; atomic */
     uint32_t flags;       /* as given */
     bool checked;         /* puts are checked */
@@ -83,6 +87,7 @@ struct ashlar_pool {
     uint64_t granted;  /* sum of the caches' limits */
     uint32_t cache_count;
     struct cache *caches;
+    struct spares *spares;
     uint64_t takes;
     uint64_t gives;
     uint64_t duplicates;
@@ -129,7 +134,7 @@ static inline uint64_t pool_capacity(const struct ashlar_pool *pool)
 /** Keep the highest number of slots that were outside the store. */
 static inline void pool_note_peak(struct ashlar_pool *pool)
 {
-    uint64_t out = pool->singles - pool->store.free + pool->runs.live_slots;
+    uint64_t out = pool->singles - pool->store.free + pool->runs.out_slots;
 
     if (out > pool->peak)
         pool->peak = out;

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "pool/attach.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/state.h"
 
 int ashlar_pool_owns(struct ashlar_pool *pool, const void *address)
@@ -91,7 +92,7 @@ static uint32_t read_runs(struct ashlar_pool *pool, struct slab *slab,
     pool_lock(pool);
     for (i = 0; slab->kind == SLAB_RUNS && i < slab->count && count < WALK_RUNS;
          i += slab->tags[i].length)
-        if (i >= from && slab->tags[i].live != 0)
+        if (i >= from && run_state_of(&slab->tags[i]) == RUN_LIVE)
             runs_out[count++] =
                 (struct extent){slab, i, i + slab->tags[i].length};
     pool_unlock(pool);
@@ -191,15 +192,26 @@ static void count_slabs(const struct ashlar_pool *pool,
         stats->free_runs += pool->runs.bins[i].free;
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void count_slots(const struct ashlar_pool *pool,
                         struct ashlar_pool_stats *stats)
 {
     uint64_t out = pool->singles - pool->store.free;
     uint64_t kept = attach_kept(pool);
+    uint64_t spare_slots;
+    uint64_t spare_runs;
 
-    kept = kept < out ? kept : out; /* another thread may be at it */
+    /* Another thread may be at it: neither says more than there is. */
+    kept = min_u64(kept, out);
+    spare_count(pool, &spare_runs, &spare_slots);
+    spare_runs = min_u64(spare_runs, pool->runs.out_runs);
+    spare_slots = min_u64(spare_slots, pool->runs.out_slots);
     stats->cached_slots = kept;
-    stats->live_slots = out - kept + pool->runs.live_slots;
+    stats->live_slots = out - kept + pool->runs.out_slots - spare_slots;
     stats->capacity_slots = pool_capacity(pool);
     stats->waiting_slots =
         __atomic_load_n(&pool->pending.waiting, __ATOMIC_RELAXED);
@@ -211,7 +223,8 @@ static void count_slots(const struct ashlar_pool *pool,
     stats->peak_slots = pool->peak;
     stats->max_slots = pool->max_slots;
     stats->promised_slots = pool->promised;
-    stats->live_runs = pool->runs.live_runs;
+    stats->live_runs = pool->runs.out_runs - spare_runs;
+    stats->free_runs += spare_runs;
     stats->stride = pool->plan.geometry.stride;
     stats->waste_bytes =
         stats->live_slots * (stats->stride - pool->object_bytes);

@@ -14,6 +14,7 @@
 #include "pool/grow.h"
 #include "pool/pending.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 #include "pool/vacate.h"
 
 /* How far a promise of n slots more goes, and what stands against it. */
@@ -30,11 +31,12 @@ static struct promise promise_read(struct ashlar_pool *pool, uint64_t n)
     uint64_t kept;
 
     pool_lock(pool);
+    spare_call_in(pool);
     out = pool->singles - pool->store.free;
     kept = attach_kept(pool);
     promise.target = n + (out > kept ? out - kept : 0);
     promise.granted = pool->granted;
-    promise.ceiling = pool->max_slots - pool->runs.live_slots;
+    promise.ceiling = pool->max_slots - pool->runs.out_slots;
     pool_unlock(pool);
     return promise;
 }
@@ -199,7 +201,7 @@ static size_t trim_runs(struct ashlar_pool *pool, struct slab *slab)
 
     for (i = 0; i < slab->count; i = next) {
         next = i + slab->tags[i].length;
-        if (slab->tags[i].live == 0)
+        if (run_state_of(&slab->tags[i]) == RUN_FREE)
             bytes += purge(pool, slab, i, next);
     }
     return bytes;

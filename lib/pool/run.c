@@ -4,9 +4,11 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
 #include "pool/runs.h"
+#include "pool/spare.h"
 #include "pool/watch.h"
 
 static void *refuse_length(struct ashlar_pool *pool, size_t n)
@@ -37,10 +39,13 @@ static enum ashlar_status take(struct ashlar_pool *pool, uint32_t n,
     return ASHLAR_OK;
 }
 
-void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
+/* Get a run from the lists, which grow as they must. */
+static __attribute__((noinline)) void *get_listed(struct ashlar_pool *pool,
+                                                  size_t n)
 {
     enum ashlar_status status = pool_check(pool, "ashlar_pool_get_run()");
     struct slab *slab = NULL;
+    struct spares *spares;
     uint32_t index;
     void *run;
 
@@ -48,6 +53,8 @@ void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
         return NULL;
     if (n == 0 || n > pool->max_slots)
         return refuse_length(pool, n);
+    /* Now rather than at the put, which then needs no memory. */
+    spares = spare_self(pool);
     for (;;) {
         status = take(pool, (uint32_t)n, &slab, &index);
         if (status != ASHLAR_OK || slab != NULL)
@@ -60,9 +67,29 @@ void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
         (void)pool_refuse(pool, status);
         return NULL;
     }
+    if (spares != NULL)
+        spare_home(spares, n)->last = &slab->tags[index];
     run = slab_slot(slab, pool->plan.geometry.stride, index);
     watch_get_run(pool, run, n);
     return run;
+}
+
+/* The calling thread's spares, if it has some; that says the pool is alive. */
+static inline struct spares *find_spares(const struct ashlar_pool *pool)
+{
+    return ASHLAR_LIKELY(pool != NULL) ? thread_local_get(spare_key(pool))
+                                       : NULL;
+}
+
+void *ashlar_pool_get_run(struct ashlar_pool *pool, size_t n)
+{
+    struct spares *spares = find_spares(pool);
+    void *run;
+
+    if (ASHLAR_UNLIKELY(spares == NULL))
+        return get_listed(pool, n);
+    run = spare_get(spares, n);
+    return ASHLAR_LIKELY(run != NULL) ? run : get_listed(pool, n);
 }
 
 /* With the lock held: the start of the run that slot `index` lies in. */
@@ -75,7 +102,10 @@ static uint32_t run_start(const struct slab *slab, uint32_t index)
     return i;
 }
 
-/* With the lock held: why a put of a run is refused. */
+/*
+ * With the lock held: why a put of a run is refused. One with which nothing is
+ * wrong now was not live when it was put.
+ */
 static enum ashlar_status refuse_run(struct ashlar_pool *pool, void *run,
                                      size_t n, struct slab *slab)
 {
@@ -84,7 +114,8 @@ static enum ashlar_status refuse_run(struct ashlar_pool *pool, void *run,
     uint32_t start = run_start(slab, (uint32_t)(offset / stride));
     const struct run_tag *tag = &slab->tags[start];
 
-    if (tag->live == 0)
+    if (run_state_of(tag) != RUN_LIVE ||
+        (offset == start * stride && tag->length == n))
         return error_set(ASHLAR_ERR_NOT_LIVE,
                          "run is %p, where pool \"%s\" has no live run: it was "
                          "put already, or never handed out",
@@ -119,30 +150,75 @@ static enum ashlar_status refuse_stranger(struct ashlar_pool *pool, void *run,
                      run, pool->name);
 }
 
-enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool, void *run,
-                                       size_t n)
+static __attribute__((noinline)) enum ashlar_status
+refuse_put(struct ashlar_pool *pool, void *run, size_t n)
+{
+    struct slab *slab = slab_map_find(pool_map(pool), (uintptr_t)run);
+    enum ashlar_status status;
+
+    pool_lock(pool);
+    if (slab == NULL || slab->kind != SLAB_RUNS)
+        status = refuse_stranger(pool, run, slab);
+    else
+        status = refuse_run(pool, run, n, slab);
+    pool_unlock(pool);
+    return pool_refuse(pool, status);
+}
+
+/* Take a run from its caller; false when it is no live run of that length. */
+static inline bool claim(struct run_tag *tag, size_t n)
+{
+    return run_length(tag) == n && run_claim(tag);
+}
+
+/* The tag of a slot in a slab of runs; NULL when none starts there. */
+static struct run_tag *tag_at(const struct ashlar_pool *pool,
+                              const struct slab *slab, const void *run)
+{
+    uint64_t index = geometry_index(&pool->plan.geometry,
+                                    (uintptr_t)run - (uintptr_t)slab->base);
+
+    if (index >= slab->count || slab_kind_of(slab) != SLAB_RUNS)
+        return NULL;
+    return &slab->tags[index];
+}
+
+/* Put a run that is not the one of its length that the thread got last. */
+static __attribute__((noinline)) enum ashlar_status
+put_another(struct ashlar_pool *pool, void *run, size_t n)
 {
     enum ashlar_status status = pool_check(pool, "ashlar_pool_put_run()");
+    struct run_tag *tag = NULL;
+    struct spares *spares;
     struct slab *slab;
-    uint64_t index;
 
     if (status != ASHLAR_OK)
         return status;
     slab = slab_map_find(pool_map(pool), (uintptr_t)run);
-    if (slab == NULL || slab_kind_of(slab) != SLAB_RUNS)
-        return pool_refuse(pool, refuse_stranger(pool, run, slab));
-    index = geometry_index(&pool->plan.geometry,
-                           (uintptr_t)run - (uintptr_t)slab->base);
-    pool_lock(pool);
-    if (slab->kind != SLAB_RUNS)
-        status = refuse_stranger(pool, run, slab);
-    else if (index >= slab->count || slab->tags[index].length != n ||
-             slab->tags[index].live == 0)
-        status = refuse_run(pool, run, n, slab);
-    if (status == ASHLAR_OK) {
-        watch_put_run(pool, run, n);
-        runs_give(pool, slab, (uint32_t)index);
-    }
-    pool_unlock(pool);
-    return status == ASHLAR_OK ? ASHLAR_OK : pool_refuse(pool, status);
+    if (slab != NULL)
+        tag = tag_at(pool, slab, run);
+    if (tag == NULL || !claim(tag, n))
+        return refuse_put(pool, run, n);
+    watch_put_run(pool, run, n);
+    spares = spare_self(pool);
+    if (spares != NULL)
+        spare_put(spares, tag, n);
+    else
+        spare_give(pool, tag);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool, void *run,
+                                       size_t n)
+{
+    struct spares *spares = find_spares(pool);
+    struct run_tag *tag;
+
+    if (ASHLAR_UNLIKELY(spares == NULL))
+        return put_another(pool, run, n);
+    tag = spare_last(spares, run, n);
+    if (ASHLAR_UNLIKELY(tag == NULL || !claim(tag, n)))
+        return put_another(pool, run, n);
+    spare_put(spares, tag, n);
+    return ASHLAR_OK;
 }

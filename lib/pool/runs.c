@@ -6,18 +6,24 @@
 
 #include "base/memory.h"
 #include "pool/pool.h"
+#include "pool/spare.h"
 
 #define FIRST_BINS 8u
 
-/* A place names a run's start for ever: slab number + 1, and index in it. */
+/*
+ * A place names a run's start for ever, by the slab's number and the index in it;
+ * the highest bit tells it from an address.
+ */
+#define PLACE_MARK (UINT64_C(1) << 63)
+
 static uint64_t place_of(const struct slab *slab, uint32_t index)
 {
-    return ((uint64_t)slab->number + 1) << 32 | index;
+    return PLACE_MARK | (uint64_t)slab->number << 32 | index;
 }
 
 static struct slab *place_slab(const struct ashlar_pool *pool, uint64_t place)
 {
-    return pool->map->order[(place >> 32) - 1];
+    return pool->map->order[(place & ~PLACE_MARK) >> 32];
 }
 
 static struct run_tag *place_tag(const struct ashlar_pool *pool, uint64_t place)
@@ -35,17 +41,17 @@ static void rest_push(struct ashlar_pool *pool, struct slab *slab,
 {
     uint64_t *head = &pool->runs.rest[class_of(length)];
 
-    slab->tags[index].length = length;
-    slab->tags[index].live = 0;
-    slab->tags[index].next = *head;
+    run_set_length(&slab->tags[index], length);
+    run_set_state(&slab->tags[index], RUN_FREE);
+    run_set_link(&slab->tags[index], *head);
     *head = place_of(slab, index);
 }
 
 static void bin_push(struct run_bin *bin, struct slab *slab, uint32_t index)
 {
-    slab->tags[index].length = bin->length;
-    slab->tags[index].live = 0;
-    slab->tags[index].next = bin->head;
+    run_set_length(&slab->tags[index], bin->length);
+    run_set_state(&slab->tags[index], RUN_FREE);
+    run_set_link(&slab->tags[index], bin->head);
     bin->head = place_of(slab, index);
     bin->free++;
 }
@@ -120,10 +126,10 @@ static uint64_t rest_unlink(struct ashlar_pool *pool, unsigned class,
     for (place = *link; place != 0; place = *link) {
         tag = place_tag(pool, place);
         if (tag->length >= length) {
-            *link = tag->next;
+            __atomic_store_n(link, tag->link, __ATOMIC_RELAXED);
             return place;
         }
-        link = &tag->next;
+        link = &tag->link;
     }
     return 0;
 }
@@ -144,7 +150,7 @@ static uint64_t rest_cut(struct ashlar_pool *pool, uint32_t length)
     slab = place_slab(pool, place);
     index = (uint32_t)place;
     whole = slab->tags[index].length;
-    slab->tags[index].length = length;
+    run_set_length(&slab->tags[index], length);
     if (whole > length)
         rest_push(pool, slab, index + length, whole - length);
     return place;
@@ -166,13 +172,15 @@ struct slab *runs_take(struct ashlar_pool *pool, struct run_bin *bin,
     } else {
         slab = place_slab(pool, place);
         tag = &slab->tags[(uint32_t)place];
-        bin->head = tag->next;
+        bin->head = tag->link;
         bin->free--;
     }
-    tag->live = 1;
-    bin->live++;
-    pool->runs.live_runs++;
-    pool->runs.live_slots += bin->length;
+    run_set_link(tag, (uintptr_t)slab_slot(slab, pool->plan.geometry.stride,
+                                           (uint32_t)place));
+    run_set_state(tag, RUN_LIVE);
+    bin->out++;
+    pool->runs.out_runs++;
+    pool->runs.out_slots += bin->length;
     pool_note_peak(pool);
     *index_out = (uint32_t)place;
     return slab;
@@ -182,9 +190,9 @@ void runs_give(struct ashlar_pool *pool, struct slab *slab, uint32_t index)
 {
     struct run_bin *bin = runs_bin(pool, slab->tags[index].length);
 
-    bin->live--;
-    pool->runs.live_runs--;
-    pool->runs.live_slots -= bin->length;
+    bin->out--;
+    pool->runs.out_runs--;
+    pool->runs.out_slots -= bin->length;
     pool->runs.loose = true;
     bin_push(bin, slab, index);
 }
@@ -207,7 +215,7 @@ uint64_t runs_in_rest(struct ashlar_pool *pool, uint32_t length)
 
     for (class = class_of(length); class < RUNS_CLASSES; class ++)
         for (place = pool->runs.rest[class]; place != 0;
-             place = place_tag(pool, place)->next)
+             place = place_tag(pool, place)->link)
             count += place_tag(pool, place)->length / length;
     return count;
 }
@@ -218,7 +226,7 @@ static bool bin_keeps(struct runs *runs, uint32_t length)
     uint32_t position = bin_position(runs, length);
 
     return bin_is(runs, position, length) &&
-           runs->bins[position].live + runs->bins[position].free <
+           runs->bins[position].out + runs->bins[position].free <
                runs->bins[position].keep;
 }
 
@@ -229,23 +237,25 @@ static uint32_t slab_join(struct ashlar_pool *pool, struct slab *slab)
     uint32_t longest = 0;
     uint32_t begin = 0; /* of the stretch that is being joined */
     uint32_t length = 0;
+    bool is_free;
     uint32_t i;
     uint32_t next;
 
     for (i = 0; i < slab->count; i = next) {
         next = i + tags[i].length;
-        if (tags[i].live == 0 && !bin_keeps(&pool->runs, tags[i].length)) {
+        is_free = run_state_of(&tags[i]) == RUN_FREE;
+        if (is_free && !bin_keeps(&pool->runs, tags[i].length)) {
             if (length == 0)
                 begin = i;
             length += tags[i].length;
-            tags[i].length = 0;
+            run_set_length(&tags[i], 0);
             continue;
         }
         if (length != 0)
             rest_push(pool, slab, begin, length);
         longest = length > longest ? length : longest;
         length = 0;
-        if (tags[i].live == 0)
+        if (is_free)
             bin_push(runs_bin(pool, tags[i].length), slab, i);
     }
     if (length != 0)
@@ -260,6 +270,7 @@ uint32_t runs_join(struct ashlar_pool *pool)
     uint32_t slab_longest;
     uint32_t i;
 
+    spare_call_in(pool);
     for (i = 0; i < runs->bin_count; i++) {
         runs->bins[i].head = 0;
         runs->bins[i].free = 0;
@@ -288,9 +299,9 @@ void runs_remove_slab(struct ashlar_pool *pool, struct slab *slab)
     uint64_t *link = &pool->runs.rest[class_of(slab->count)];
 
     while (*link != place)
-        link = &place_tag(pool, *link)->next;
-    *link = slab->tags[0].next;
-    slab->tags[0].length = 0;
+        link = &place_tag(pool, *link)->link;
+    __atomic_store_n(link, slab->tags[0].link, __ATOMIC_RELAXED);
+    run_set_length(&slab->tags[0], 0);
     pool->runs.slots -= slab->count;
 }
 
@@ -299,10 +310,10 @@ bool runs_slab_is_free(const struct ashlar_pool *pool, const struct slab *slab)
     uint64_t place = place_of(slab, 0);
     uint64_t at;
 
-    if (slab->tags[0].live != 0 || slab->tags[0].length != slab->count)
+    if (run_state_of(&slab->tags[0]) != RUN_FREE || slab->tags[0].length != slab->count)
         return false;
     at = pool->runs.rest[class_of(slab->count)];
     while (at != 0 && at != place)
-        at = place_tag(pool, at)->next;
+        at = place_tag(pool, at)->link;
     return at == place;
 }

@@ -18,9 +18,11 @@
  *
  * Invariants:
  *   - the runs of a slab tile it: tags[i].length leads from one to the next;
- *   - a free run is in exactly one list, of a bin or of rest[];
- *   - a bin exists for each length of a live run, so a put needs no memory;
- *   - slots = sum of count over run slabs = live_slots + slots of free runs.
+ *   - a free run is in exactly one list, of a bin or of rest[]; the others are
+ *     out of them: live, or spare with a thread (spare.h);
+ *   - a bin exists for each length of a run that is out, so a put needs no
+ *     memory;
+ *   - slots = sum of count over run slabs = out_slots + slots of free runs.
  *
  * All functions: under the pool's lock, unless they say otherwise.
  */
@@ -42,8 +44,8 @@ struct ashlar_pool;
 struct run_bin {
     uint32_t length;
     uint32_t free; /* runs in the list */
-    uint32_t live; /* runs with callers */
-    uint32_t keep; /* promised: as many shall exist, live or free */
+    uint32_t out;  /* runs out of the list */
+    uint32_t keep; /* promised: as many shall exist, out or free */
     uint64_t head; /* place of the first free run; 0 for none */
 };
 
@@ -54,8 +56,8 @@ struct runs {
     uint32_t hints[RUNS_HINTS];  /* where lengths were last seen among bins */
     uint64_t rest[RUNS_CLASSES]; /* places of first free stretches */
     uint64_t slots;              /* of run slabs */
-    uint64_t live_slots;
-    uint64_t live_runs;
+    uint64_t out_slots;          /* of runs that are out */
+    uint64_t out_runs;
     bool loose; /* runs were put since runs_join() */
 };
 
@@ -71,7 +73,7 @@ struct run_bin *runs_bin_search(struct ashlar_pool *pool, uint32_t length);
 struct slab *runs_take(struct ashlar_pool *pool, struct run_bin *bin,
                        uint32_t *index_out);
 
-/** Put a live run back. The tag was checked. */
+/** Put a run back that is out, and nobody's: it was claimed. */
 void runs_give(struct ashlar_pool *pool, struct slab *slab, uint32_t index);
 
 /** Cut one free run for a bin from the rest: false when it has none. */
@@ -80,7 +82,8 @@ bool runs_stock(struct ashlar_pool *pool, struct run_bin *bin);
 /** How many runs of a length the rest could be cut into. */
 uint64_t runs_in_rest(struct ashlar_pool *pool, uint32_t length);
 
-/** Join free neighbours; returns the longest stretch in the rest. */
+/** Call spare runs in and join free neighbours; returns the longest stretch in
+ * the rest. */
 uint32_t runs_join(struct ashlar_pool *pool);
 
 /** Take a fresh or wholly free slab in: all of it one free stretch. */

@@ -22,8 +22,8 @@
  *   - the map is replaced, never changed, when a slab comes; old maps live
  *     until the pool is destroyed, so reading needs no lock.
  *
- * free, summary, tags, kind and free_slots change under the pool's lock; kind
- * is read without it.
+ * free, summary, tags, kind and free_slots change under the pool's lock, but
+ * for the tag of a run that a thread has; kind and tags are read without it.
  */
 #ifndef ASHLAR_POOL_SLAB_H
 #define ASHLAR_POOL_SLAB_H
@@ -43,11 +43,21 @@ enum slab_kind {
     SLAB_VACANT = 2 /* its memory was trimmed away: see vacate.h */
 };
 
-/** Where a run starts: see run.h. */
+/** Where a run is. */
+enum run_state {
+    RUN_FREE = 0,
+    RUN_LIVE = 1, /* with a caller */
+    RUN_SPARE = 2 /* put, and kept by a thread: see spare.h */
+};
+
+/**
+ * Where a run starts: see runs.h. Written by whoever has the run, and read by
+ * anybody, so all of it is atomic.
+ */
 struct run_tag {
-    uint64_t next;   /* place of the next free run in its list; 0 for none */
+    uint64_t link;   /* free: place of the next in its list; else its address */
     uint32_t length; /* slots; 0: no run starts here */
-    uint32_t live;   /* 1 while with a caller */
+    uint32_t state;  /* enum run_state */
 };
 
 struct slab {
@@ -165,7 +175,55 @@ static inline char *slab_hand_out(const struct slab *slab, size_t stride,
 
 static inline enum slab_kind slab_kind_of(const struct slab *slab)
 {
-    return (enum slab_kind)__atomic_load_n(&slab->kind, __ATOMIC_RELAXED);
+    return (enum slab_kind)__atomic_load_n(&slab->kind, __ATOMIC_ACQUIRE);
+}
+
+/** From now on whoever reads the kind sees what was made for it, as tags. */
+static inline void slab_set_kind(struct slab *slab, enum slab_kind kind)
+{
+    __atomic_store_n(&slab->kind, kind, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t run_link(const struct run_tag *tag)
+{
+    return __atomic_load_n(&tag->link, __ATOMIC_RELAXED);
+}
+
+static inline void run_set_link(struct run_tag *tag, uint64_t link)
+{
+    __atomic_store_n(&tag->link, link, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t run_length(const struct run_tag *tag)
+{
+    return __atomic_load_n(&tag->length, __ATOMIC_RELAXED);
+}
+
+static inline void run_set_length(struct run_tag *tag, uint32_t length)
+{
+    __atomic_store_n(&tag->length, length, __ATOMIC_RELAXED);
+}
+
+static inline enum run_state run_state_of(const struct run_tag *tag)
+{
+    return (enum run_state)__atomic_load_n(&tag->state, __ATOMIC_RELAXED);
+}
+
+static inline void run_set_state(struct run_tag *tag, enum run_state state)
+{
+    __atomic_store_n(&tag->state, state, __ATOMIC_RELEASE);
+}
+
+/**
+ * Take a live run from its caller, to be put somewhere; false when it is not
+ * live. Of several who try at once one does.
+ */
+static inline bool run_claim(struct run_tag *tag)
+{
+    uint32_t live = RUN_LIVE;
+
+    return __atomic_compare_exchange_n(&tag->state, &live, RUN_SPARE, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 #endif

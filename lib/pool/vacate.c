@@ -25,14 +25,14 @@ static void vacate(struct ashlar_pool *pool, struct slab *slab)
     } else {
         runs_remove_slab(pool, slab);
     }
-    __atomic_store_n(&slab->kind, SLAB_VACANT, __ATOMIC_RELAXED);
+    slab_set_kind(slab, SLAB_VACANT);
 }
 
 /* With both locks held: a vacant slab's slots are the pool's again. */
 static void occupy(struct ashlar_pool *pool, struct slab *slab,
                    enum slab_kind kind)
 {
-    __atomic_store_n(&slab->kind, kind, __ATOMIC_RELAXED);
+    slab_set_kind(slab, kind);
     if (kind == SLAB_RUNS) {
         runs_add_slab(pool, slab);
         return;

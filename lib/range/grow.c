@@ -414,6 +414,14 @@ enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
     return status;
 }
 
+void range_spread(struct ashlar_range *range)
+{
+    lock_take(&range->lock);
+    range->used = range->reserved;
+    range->frontier = range->reserved;
+    lock_give(&range->lock);
+}
+
 /* --- commit: memory for holes --------------------------------------------- */
 
 /* The next hole in [from, to): *begin_out == to when there is none. */

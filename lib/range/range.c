@@ -85,6 +85,24 @@ uint32_t range_chunk_at(const struct ashlar_range *range, uint64_t offset)
     return low;
 }
 
+bool range_chunk_from(struct ashlar_range *range, uint64_t offset,
+                      struct ashlar_range_chunk *chunk_out)
+{
+    const struct range_chunk *chunk;
+    uint32_t i;
+    bool found;
+
+    lock_take(&range->lock);
+    i = range_chunk_at(range, offset);
+    found = i < range->chunks.count;
+    if (found) {
+        chunk = (const struct range_chunk *)range->chunks.items + i;
+        *chunk_out = (struct ashlar_range_chunk){chunk->offset, chunk->bytes};
+    }
+    lock_give(&range->lock);
+    return found;
+}
+
 bool range_haunted(struct ashlar_range *range, uint64_t offset, uint64_t bytes)
 {
     struct range_ghost *ghosts = range->ghosts.items;

@@ -102,7 +102,7 @@ struct ashlar_range {
     uint64_t id; /* the same on both sides of an export; 0: never exported */
     uint64_t epoch;
     uint64_t grows[4];
-    unsigned holders; /* pools that stand on it; atomic */
+    unsigned holders; /* pools and arenas that stand on it; atomic */
 };
 
 /** Refuse NULL, and the parent's ranges in a child of fork(2). */
@@ -140,7 +140,21 @@ void range_result(const struct ashlar_range *range,
 enum ashlar_status range_shrink(struct ashlar_range *range, uint64_t total,
                                 uint64_t *released_out);
 
-/** Refuse to take memory away under pools. */
+/**
+ * Count all addresses reserved as used, without memory: holes, which
+ * ashlar_range_commit() fills part by part. For an arena, in a range that
+ * nobody uses yet.
+ */
+void range_spread(struct ashlar_range *range);
+
+/**
+ * Take the chunks of a part away from under an arena, which knows that nobody
+ * uses them. The rest as ashlar_range_decommit().
+ */
+enum ashlar_status range_vacate(struct ashlar_range *range, uint64_t offset,
+                                uint64_t bytes);
+
+/** Refuse to take memory away under pools and arenas. */
 enum ashlar_status range_check_free(struct ashlar_range *range);
 
 /** Refuse to change how large an imported range is. */
@@ -153,6 +167,13 @@ enum ashlar_status range_check_part(const struct ashlar_range *range,
 
 /** Where the first chunk at or behind an offset stands. */
 uint32_t range_chunk_at(const struct ashlar_range *range, uint64_t offset);
+
+/**
+ * The first chunk at or behind an offset, while others use the range. False
+ * when there is none.
+ */
+bool range_chunk_from(struct ashlar_range *range, uint64_t offset,
+                      struct ashlar_range_chunk *chunk_out);
 
 /** Collect what waits, before memory or addresses are asked for. */
 static inline void range_collect(struct ashlar_range *range)

@@ -240,8 +240,8 @@ enum ashlar_status range_check_free(struct ashlar_range *range)
     if (holders == 0)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_BUSY,
-                     "%u pool(s) stand on the range at 0x%lx; trim or destroy "
-                     "the pool instead",
+                     "%u pool(s) or arena(s) stand on the range at 0x%lx; trim "
+                     "or destroy those instead",
                      holders, (unsigned long)range->base);
 }
 
@@ -285,6 +285,19 @@ static enum ashlar_status decommit(struct ashlar_range *range, uint64_t from,
         end++;
     cut.count = end - cut.first;
     return retire_cut(range, &cut, fences, n, released_out);
+}
+
+enum ashlar_status range_vacate(struct ashlar_range *range, uint64_t offset,
+                                uint64_t bytes)
+{
+    enum ashlar_status status;
+    uint64_t released;
+
+    lock_take(&range->lock);
+    status =
+        decommit(range, offset, offset + bytes, ASHLAR_QUIET, 1, &released);
+    lock_give(&range->lock);
+    return status;
 }
 
 enum ashlar_status ashlar_range_decommit(struct ashlar_range *range,

@@ -4,7 +4,9 @@
 
 #include "source/je.h"
 
-#include <jemalloc/jemalloc.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/types.h>
 
 /*
  * Blocks are slabs: large, seldom asked for, and given back from any thread.
@@ -43,4 +45,184 @@ const char *je_version(void)
     if (JE_(mallctl)("version", &version, &bytes, NULL, 0) != 0)
         return "unknown";
     return version;
+}
+
+/* --- for arenas ----------------------------------------------------------- */
+
+/*
+ * What experimental.arenas_create_ext takes, as 5.3.0 has it; no header of
+ * jemalloc's declares it. Another size is refused with EINVAL.
+ */
+struct arena_config {
+    extent_hooks_t *extent_hooks;
+    bool metadata_use_hooks;
+};
+
+int je_own_create(extent_hooks_t *hooks, unsigned *index_out)
+{
+    struct arena_config config = {hooks, false};
+    size_t bytes = sizeof(*index_out);
+    int err;
+
+    if (hooks == NULL)
+        return JE_(mallctl)("arenas.create", index_out, &bytes, NULL, 0);
+    err = JE_(mallctl)("experimental.arenas_create_ext", index_out, &bytes,
+                       &config, sizeof(config));
+    return err == EINVAL ? ENOENT : err;
+}
+
+static int read_global(const char *name, void *value, size_t bytes)
+{
+    return JE_(mallctl)(name, value, &bytes, NULL, 0);
+}
+
+/* Do something to an arena: "arena.0.reset" with its index for the 0. */
+static int control(const char *name, unsigned index)
+{
+    size_t mib[3];
+    size_t depth = 3;
+    int err = JE_(mallctlnametomib)(name, mib, &depth);
+
+    if (err != 0)
+        return err;
+    mib[1] = index;
+    return JE_(mallctlbymib)(mib, depth, NULL, NULL, NULL, 0);
+}
+
+int je_own_reset(unsigned index)
+{
+    return control("arena.0.reset", index);
+}
+
+int je_own_purge(unsigned index)
+{
+    return control("arena.0.purge", index);
+}
+
+/* A statistic of an arena: "stats.arenas.0.pactive" with its index. */
+static int read_number(const char *name, unsigned index, void *number,
+                       size_t bytes)
+{
+    size_t mib[6];
+    size_t depth = 6;
+    int err = JE_(mallctlnametomib)(name, mib, &depth);
+
+    if (err != 0)
+        return err;
+    mib[2] = index;
+    return JE_(mallctlbymib)(mib, depth, number, &bytes, NULL, 0);
+}
+
+static int add_bytes(const char *name, unsigned index, uint64_t *sum)
+{
+    size_t number = 0;
+    int err = read_number(name, index, &number, sizeof(number));
+
+    *sum += number;
+    return err;
+}
+
+static int add_count(const char *name, unsigned index, uint64_t *sum)
+{
+    uint64_t number = 0;
+    int err = read_number(name, index, &number, sizeof(number));
+
+    *sum += number;
+    return err;
+}
+
+/* Statistics are as old as the epoch. */
+static int new_epoch(void)
+{
+    uint64_t epoch = 1;
+
+    return JE_(mallctl)("epoch", NULL, NULL, &epoch, sizeof(epoch));
+}
+
+int je_own_query(unsigned index, struct je_own_stats *stats_out)
+{
+    struct je_own_stats stats = {0, 0, 0, 0, 0, 0};
+    size_t page = 0;
+    uint64_t freed = 0;
+    int err = new_epoch();
+
+#define OR(_call) err = err != 0 ? err : (_call)
+    OR(read_global("arenas.page", &page, sizeof(page)));
+    OR(add_count("stats.arenas.0.small.nmalloc", index, &stats.live_blocks));
+    OR(add_count("stats.arenas.0.large.nmalloc", index, &stats.live_blocks));
+    OR(add_count("stats.arenas.0.small.ndalloc", index, &freed));
+    OR(add_count("stats.arenas.0.large.ndalloc", index, &freed));
+    OR(add_bytes("stats.arenas.0.small.allocated", index,
+                 &stats.allocated_bytes));
+    OR(add_bytes("stats.arenas.0.large.allocated", index,
+                 &stats.allocated_bytes));
+    OR(add_bytes("stats.arenas.0.pactive", index, &stats.active_bytes));
+    OR(add_bytes("stats.arenas.0.pdirty", index, &stats.dirty_bytes));
+    OR(add_bytes("stats.arenas.0.resident", index, &stats.resident_bytes));
+    OR(add_bytes("stats.arenas.0.base", index, &stats.record_bytes));
+    OR(add_bytes("stats.arenas.0.internal", index, &stats.record_bytes));
+#undef OR
+    if (err != 0)
+        return err;
+    stats.live_blocks -= freed;
+    stats.active_bytes *= page;
+    stats.dirty_bytes *= page;
+    *stats_out = stats;
+    return 0;
+}
+
+/*
+ * In 5.3.0 a reset forgets to set a statistic back, of which a build for
+ * debugging asserts that it is 0 when the arena is destroyed.
+ */
+static bool asserts_at_destroy(unsigned index)
+{
+    size_t mib[6];
+    size_t depth = 6;
+    unsigned bins = 0;
+    size_t bytes = sizeof(bins);
+    size_t slabs = 0;
+    bool debug = false;
+    size_t i;
+
+    if (read_global("config.debug", &debug, sizeof(debug)) != 0 || !debug ||
+        control("arena.0.reset", index) != 0 || new_epoch() != 0 ||
+        read_global("arenas.nbins", &bins, bytes) != 0 ||
+        JE_(mallctlnametomib)("stats.arenas.0.bins.0.nonfull_slabs", mib,
+                              &depth) != 0)
+        return false;
+    mib[2] = index;
+    for (i = 0; i < bins && slabs == 0; i++) {
+        mib[4] = i;
+        bytes = sizeof(slabs);
+        if (JE_(mallctlbymib)(mib, depth, &slabs, &bytes, NULL, 0) != 0)
+            return false;
+    }
+    return slabs != 0;
+}
+
+int je_own_destroy(unsigned index)
+{
+    return asserts_at_destroy(index) ? EBUSY
+                                     : control("arena.0.destroy", index);
+}
+
+const char *je_setting_that_touches(const char **value_out)
+{
+    const char *junk = "false";
+    ssize_t uaf = -1;
+    bool zero = false;
+
+    /* A setting that this build does not have, it does not heed either. */
+    (void)read_global("opt.junk", &junk, sizeof(junk));
+    (void)read_global("opt.zero", &zero, sizeof(zero));
+    (void)read_global("opt.lg_san_uaf_align", &uaf, sizeof(uaf));
+    *value_out = junk;
+    if (strcmp(junk, "false") != 0)
+        return "junk";
+    *value_out = "true";
+    if (zero)
+        return "zero";
+    *value_out = "set";
+    return uaf >= 0 ? "lg_san_uaf_align" : NULL;
 }

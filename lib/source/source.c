@@ -338,8 +338,8 @@ enum ashlar_status ashlar_source_close(struct ashlar_source *source)
     holders = __atomic_load_n(&source->holders, __ATOMIC_ACQUIRE);
     if (holders != 0)
         return error_set(ASHLAR_ERR_BUSY,
-                         "%u pool(s), range(s) or fence(s) stand on the source "
-                         "\"%s\"; destroy them before closing it",
+                         "%u pool(s), arena(s), range(s) or fence(s) stand on "
+                         "the source \"%s\"; destroy them before closing it",
                          holders, source->name);
     source->ops.close(source->state);
     memory_free(source);

@@ -146,7 +146,7 @@ void chapter_entries(void)
 }
 
 /* In the child, whose exit status is 0. */
-static void ask_in_child(CUcontext context, CUevent event, CUdeviceptr mapping)
+static void ask_in_child(CUcontext context, CUdeviceptr mapping)
 {
     CUmemAllocationProp prop = device_memory();
     CUmemGenericAllocationHandle handle;
@@ -167,7 +167,7 @@ static void ask_in_child(CUcontext context, CUevent event, CUdeviceptr mapping)
         cu.CtxGetId(context, &id));
     ASK("in a child: cuCtxGetCurrent", CUDA_ERROR_NOT_INITIALIZED,
         cu.CtxGetCurrent(&context));
-    ASK("in a child: cuEventQuery", CUDA_SUCCESS, cu.EventQuery(event));
+    ask_not("in a child: cuEventQuery", "it says SUCCESS, or ends the child");
 }
 
 void chapter_fork(void)
@@ -190,7 +190,7 @@ void chapter_fork(void)
         return;
     child = fork();
     if (child == 0) {
-        ask_in_child(context, event, address);
+        ask_in_child(context, address);
         _exit(0);
     }
     if (child < 0 || waitpid(child, &status, 0) != child)

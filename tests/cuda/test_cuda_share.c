@@ -318,6 +318,27 @@ START_TEST(the_first_copy_that_finds_no_context_starts_one_and_close_ends_it)
 }
 END_TEST
 
+START_TEST(a_context_that_was_reset_is_started_anew_by_the_next_copy)
+{
+    uint64_t word = 79;
+    CUdevice device;
+
+    rig_start("devices=1", NULL);
+    rig_make(4, 0, 0);
+    OK(rig_grow(4));
+    CU(cu.CtxSetCurrent(NULL));
+    CU(cu.DeviceGet(&device, 0));
+    CU(cu.DevicePrimaryCtxRelease(device));
+    copy(rig_info().base, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    CU(cu.DevicePrimaryCtxReset(device));
+    copy(rig_info().base + 8, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    copy(rig_info().base + 16, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    ck_assert_uint_eq(rig_word(0)[1], 79);
+    ck_assert_uint_eq(rig_word(0)[2], 79);
+    rig_end();
+}
+END_TEST
+
 START_TEST(a_copy_finds_the_callers_context_and_leaves_it_current)
 {
     CUcontext current;
@@ -373,6 +394,8 @@ static Suite *cuda_share_suite(void)
     tcase_add_test(
         test,
         the_first_copy_that_finds_no_context_starts_one_and_close_ends_it);
+    tcase_add_test(test,
+                   a_context_that_was_reset_is_started_anew_by_the_next_copy);
     tcase_add_test(test,
                    a_copy_finds_the_callers_context_and_leaves_it_current);
     suite_add_tcase(suite, test);

@@ -20,7 +20,7 @@ static CUresult check_handle_type(CUmemAllocationHandleType type)
     if (type == CU_MEM_HANDLE_TYPE_NONE ||
         type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_SUCCESS;
-    if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+    if ((int)type == HANDLE_TYPE_FABRIC)
         return machine.settings.fabric ? CUDA_SUCCESS
                                        : CUDA_ERROR_NOT_PERMITTED;
     return CUDA_ERROR_INVALID_VALUE;
@@ -195,7 +195,7 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, void *from,
 
     if (handle == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+    if ((int)type == HANDLE_TYPE_FABRIC)
         return CUDA_ERROR_NOT_PERMITTED;
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;

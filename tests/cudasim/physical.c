@@ -126,19 +126,14 @@ static bool take_away(struct physical *physical)
 static struct physical *make(uint64_t bytes,
                              const CUmemAllocationProp *properties)
 {
-    struct physical *physical = calloc(1, sizeof(*physical));
+    struct physical *physical = machine_object(&physicals, sizeof(*physical));
 
     if (physical == NULL)
         return NULL;
-    physical->handle = (struct item){machine_handle(), 1};
     physical->bytes = bytes;
     physical->references = 1;
     physical->properties = *properties;
     physical->location = machine_location(properties->location);
-    if (index_add(&physicals, &physical->handle) != 0) {
-        free(physical);
-        return NULL;
-    }
     return physical;
 }
 

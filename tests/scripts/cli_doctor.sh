@@ -70,8 +70,17 @@ this_machine() {
     and f('build') and f('toolkit') and f('driver') and f('addresses')
     and f('open files') and f('pages')
     and has('source', 'ok', 'heap, built in') and has('source', 'ok', 'vm, ')
+    and has('arenas', 'ok', 'memory of ranges')
     and has('memfd', 'ok', 'works') and f('vm huge') and has('vm', 'ok', 'granules of 2.00 MiB')
     and f('mappings')"
+}
+
+settings_that_touch_memory_are_noted() {
+  (
+    export ASHLAR_JE_MALLOC_CONF=junk:alloc
+    finds 0 'has("arenas", "note", "\"junk\" is alloc",
+                 "ASHLAR_JE_MALLOC_CONF")'
+  )
 }
 
 sources_are_told_apart() {
@@ -188,10 +197,14 @@ expect broken_headers_are_survived broken_headers_are_survived
 expect drivers_are_told_apart drivers_are_told_apart
 if [ "$JEMALLOC_KIND" = private ]; then
   expect settings_are_shown settings_are_shown
+  expect settings_that_touch_memory_are_noted \
+    settings_that_touch_memory_are_noted
   expect the_other_settings_variable_is_noted \
     the_other_settings_variable_is_noted
 else
   skip settings_are_shown "the system's jemalloc reads MALLOC_CONF"
+  skip settings_that_touch_memory_are_noted \
+    "the system's jemalloc reads MALLOC_CONF"
   skip the_other_settings_variable_is_noted \
     "the system's jemalloc reads MALLOC_CONF"
 fi

@@ -7,7 +7,8 @@
 . "$top_srcdir/tests/scripts/lib.sh"
 
 documents="README.md CONTRIBUTING.md SECURITY.md packaging/README.md
-  doc/c.md doc/cpp.md doc/design.md doc/plugin-author.md doc/python.md"
+  doc/arenas.md doc/c.md doc/cpp.md doc/design.md doc/plugin-author.md
+  doc/python.md"
 
 # The example's code: all but the licence above and the output below.
 sed -n '/^#include/,/^}$/p' "$top_srcdir/examples/01_pool.c" >"$scratch/code"

@@ -392,7 +392,7 @@ START_TEST(without_pools_the_reports_say_so)
 
     ck_assert_str_eq(text, "ashlar " ASHLAR_VERSION_STRING ": 0 pools\n");
     ck_assert_str_eq(json, "{\"version\": \"" ASHLAR_VERSION_STRING
-                           "\", \"pools\": []}\n");
+                           "\", \"pools\": [], \"arenas\": []}\n");
     free(text);
     free(json);
 }
@@ -428,7 +428,8 @@ START_TEST(json_has_each_member_of_the_statistics)
     json = whole_report(ashlar_report_json);
     ck_assert(is_json(json));
     ck_assert_msg(strstr(json, want) != NULL, "%s\nlacks\n%s", json, want);
-    ck_assert_ptr_nonnull(strstr(json, "\"refusals\": 1, \"duplicates\": 0, \"waiting_slots\": 0}"));
+    ck_assert_ptr_nonnull(strstr(
+        json, "\"refusals\": 1, \"duplicates\": 0, \"waiting_slots\": 0}"));
     free(json);
     drop_pool(pool);
 }
@@ -489,6 +490,36 @@ START_TEST(a_pool_leaves_the_reports_when_it_is_destroyed)
 }
 END_TEST
 
+START_TEST(arenas_are_in_both_reports)
+{
+    struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
+    struct ashlar_arena *arena;
+    char *text;
+    void *block;
+
+    options.name = "workspaces";
+    options.flags = ASHLAR_ARENA_ISOLATED;
+    ck_assert_int_eq(ashlar_arena_create(&options, &arena), ASHLAR_OK);
+    block = ashlar_arena_alloc(arena, 100, 0);
+    ck_assert_ptr_null(ashlar_arena_alloc(arena, 0, 0));
+    text = whole_report(ashlar_report_text);
+    ck_assert_ptr_nonnull(strstr(text, "\nworkspaces           isolated      1"
+                                       "       0"));
+    ck_assert_uint_le(longest_line(text), 80);
+    free(text);
+    text = whole_report(ashlar_report_json);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\"arenas\": [{\"name\": \"workspaces\", \"kind\": "
+                     "\"isolated\", \"live_blocks\": 1, "
+                     "\"waiting_blocks\": 0, \"refusals\": 1,"));
+    free(text);
+    check_every_cut(ashlar_report_text);
+    check_every_cut(ashlar_report_json);
+    ck_assert_int_eq(ashlar_arena_free(arena, block), ASHLAR_OK);
+    ck_assert_int_eq(ashlar_arena_destroy(arena, 0), ASHLAR_OK);
+}
+END_TEST
+
 START_TEST(reports_are_cut_to_fit_at_every_length)
 {
     struct ashlar_pool *first = make_pool(MAPS, 0);
@@ -543,6 +574,7 @@ int main(void)
                                json_has_each_member_of_the_statistics,
                                text_names_each_pool_in_eighty_columns,
                                a_pool_leaves_the_reports_when_it_is_destroyed,
+                               arenas_are_in_both_reports,
                                reports_are_cut_to_fit_at_every_length,
                                reports_leave_the_last_error_alone, NULL});
     return suite_run(suite);

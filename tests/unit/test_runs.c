@@ -61,12 +61,12 @@ static void meet(uint64_t place, uint32_t low, uint32_t high)
 {
     struct slab *slab;
 
-    for (; place != 0; place = slab->tags[(uint32_t)place].next) {
+    for (; place != 0; place = slab->tags[(uint32_t)place].link) {
         uint32_t index = (uint32_t)place;
 
-        slab = pool->map->order[(place >> 32) - 1];
+        slab = pool->map->order[place >> 32 & INT32_MAX];
         REQUIRE(slab->kind == SLAB_RUNS && index < slab->count);
-        REQUIRE(slab->tags[index].live == 0);
+        REQUIRE(slab->tags[index].state == RUN_FREE);
         REQUIRE(slab->tags[index].length >= low);
         REQUIRE(slab->tags[index].length <= high);
         REQUIRE(met[slab->first + index]++ == 0);
@@ -83,7 +83,7 @@ static void check_lists(void)
 
         REQUIRE(i == 0 || runs->bins[i - 1].length < bin->length);
         meet(bin->head, bin->length, bin->length);
-        REQUIRE(bin->live == model.of_length[bin->length]);
+        REQUIRE(bin->out == model.of_length[bin->length]);
     }
     for (i = 0; i < RUNS_CLASSES; i++)
         meet(runs->rest[i], (uint32_t)1 << i,
@@ -111,8 +111,8 @@ static void check_slab(const struct slab *slab, size_t *live, uint64_t *slots)
         REQUIRE(tag->length != 0 && i + tag->length <= slab->count);
         for (j = i + 1; j < i + tag->length; j++)
             REQUIRE(slab->tags[j].length == 0);
-        REQUIRE(met[slab->first + i] == (tag->live == 0));
-        if (tag->live != 0) {
+        REQUIRE(met[slab->first + i] == (tag->state == RUN_FREE));
+        if (tag->state != RUN_FREE) {
             const struct piece *piece = find_live(slab_slot(slab, STRIDE, i));
 
             REQUIRE(piece != NULL && piece->n == tag->length);

@@ -136,7 +136,7 @@ START_TEST(a_new_run_slab_has_nothing_in_the_store)
     for (i = 0; i < slab->words; i++)
         REQUIRE(slab->free[i] == 0);
     for (i = 0; i < slab->count; i++)
-        REQUIRE(slab->tags[i].live == 0);
+        REQUIRE(slab->tags[i].state == RUN_FREE);
     slab_destroy(&plan, slab);
 }
 END_TEST
