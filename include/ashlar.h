@@ -18,6 +18,7 @@
 #include <ashlar/spec.h>
 #include <ashlar/stats.h>
 #include <ashlar/status.h>
+#include <ashlar/tensormap.h>
 #include <ashlar/type.h>
 #include <ashlar/version.h>
 #include <ashlar/vm.h>

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * Tensor maps: a spec is checked, named and explained.
+ *
+ *     struct ashlar_spec ──> ashlar_spec_check() ──> findings: errors, warnings
+ *                                                       │
+ *                    a sentence  <── ashlar_spec_explain()
+ *
+ * The driver says of a spec that it does not like that a value is invalid, and
+ * no more. Here every rule that cuda.h documents for its three encoders is
+ * tried, without a GPU, and each that is broken is told with its field, its
+ * value and what would be right.
+ */
+#ifndef ASHLAR_TENSORMAP_H
+#define ASHLAR_TENSORMAP_H
+
+#include <ashlar/export.h>
+#include <ashlar/spec.h>
+#include <ashlar/status.h>
+
+ASHLAR_BEGIN_DECLS
+
+/** Initialiser for struct ashlar_spec: its size, and zero everywhere else. */
+#define ASHLAR_SPEC_INIT                                                       \
+    {                                                                          \
+        sizeof(struct ashlar_spec), 0, {0, 0, 0, 0, 0}, {0, 0, 0, 0},          \
+            {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0,   \
+            0, 0, 0, 0, 0, 0, 0                                                \
+    }
+
+/** The members of struct ashlar_spec. */
+enum ashlar_spec_field {
+    ASHLAR_SPEC_FIELD_NONE = 0,
+    ASHLAR_SPEC_FIELD_ADDRESS = 1,
+    ASHLAR_SPEC_FIELD_DIMS = 2,
+    ASHLAR_SPEC_FIELD_STRIDES = 3,
+    ASHLAR_SPEC_FIELD_BOX = 4,
+    ASHLAR_SPEC_FIELD_ELEMENT_STRIDES = 5,
+    ASHLAR_SPEC_FIELD_LOWER_CORNER = 6,
+    ASHLAR_SPEC_FIELD_UPPER_CORNER = 7,
+    ASHLAR_SPEC_FIELD_CHANNELS = 8,
+    ASHLAR_SPEC_FIELD_PIXELS = 9,
+    ASHLAR_SPEC_FIELD_RANK = 10,
+    ASHLAR_SPEC_FIELD_MODE = 11,
+    ASHLAR_SPEC_FIELD_DTYPE = 12,
+    ASHLAR_SPEC_FIELD_INTERLEAVE = 13,
+    ASHLAR_SPEC_FIELD_SWIZZLE = 14,
+    ASHLAR_SPEC_FIELD_L2_PROMOTION = 15,
+    ASHLAR_SPEC_FIELD_OOB_FILL = 16,
+    ASHLAR_SPEC_FIELD_WIDE_MODE = 17
+};
+
+/**
+ * What the encoders ask of a spec, and what they do not ask, but people
+ * regret. Values of one rule never change; new ones may be appended.
+ *
+ * "Inner bytes" are those of one row of the box: box[0], or channels for the
+ * im2col encoders, times the size of an element.
+ */
+enum ashlar_spec_rule {
+    /* Errors: the encoder refuses. */
+
+    /** An enum's value is one that it has. */
+    ASHLAR_RULE_KNOWN_VALUE = 1,
+    /** rank is 1 to 5; for im2col 3 to 5. */
+    ASHLAR_RULE_RANK_RANGE = 2,
+    /** rank is 3 or more with an interleaved layout. */
+    ASHLAR_RULE_RANK_INTERLEAVE = 3,
+    /** address is a multiple of 16; of 32 with some settings. */
+    ASHLAR_RULE_ADDRESS_MULTIPLE = 4,
+    /** Each of dims is 1 to 2^32. */
+    ASHLAR_RULE_DIM_RANGE = 5,
+    /** dims[0] is a multiple of 2 or 128 with packed types. */
+    ASHLAR_RULE_DIM_PACKED = 6,
+    /** Each of strides is a multiple of 16; of 32 with some settings. */
+    ASHLAR_RULE_STRIDE_MULTIPLE = 7,
+    /** Each of strides is below 2^40. */
+    ASHLAR_RULE_STRIDE_RANGE = 8,
+    /** Each of box is 1 to 256. */
+    ASHLAR_RULE_BOX_RANGE = 9,
+    /** Inner bytes are a multiple of 16, unless the layout is interleaved. */
+    ASHLAR_RULE_INNER_MULTIPLE = 10,
+    /** box[0], or channels, is 128 with the types that are packed in 16 bytes. */
+    ASHLAR_RULE_INNER_PACKED = 11,
+    /** Inner bytes fit the swizzle's span, unless the layout is interleaved. */
+    ASHLAR_RULE_INNER_SWIZZLE = 12,
+    /** Each of element_strides is 1 to 8; the first counts if interleaved. */
+    ASHLAR_RULE_ELEMENT_STRIDE_RANGE = 13,
+    /** 16u6_align16b is not interleaved. */
+    ASHLAR_RULE_INTERLEAVE_PACKED = 14,
+    /** Interleaved by 32 bytes, swizzle is 32B. */
+    ASHLAR_RULE_SWIZZLE_INTERLEAVE = 15,
+    /** swizzle is one that the packed type has. */
+    ASHLAR_RULE_SWIZZLE_PACKED = 16,
+    /** swizzle is one that im2col-wide has. */
+    ASHLAR_RULE_SWIZZLE_WIDE = 17,
+    /** A corner is in the range of the rank. */
+    ASHLAR_RULE_CORNER_RANGE = 18,
+    /** Between the corners the box is not empty. */
+    ASHLAR_RULE_CORNER_AREA = 19,
+    /** channels is 1 to 256. */
+    ASHLAR_RULE_CHANNELS_RANGE = 20,
+    /** pixels is 1 to 1024. */
+    ASHLAR_RULE_PIXELS_RANGE = 21,
+    /** Out of bounds is NaN for floating-point types only. */
+    ASHLAR_RULE_OOB_FLOAT = 22,
+    /** The device's compute capability has the encoder. */
+    ASHLAR_RULE_CAPABILITY = 23,
+
+    /* Warnings: the encoder takes it. */
+
+    /** address is not 0. */
+    ASHLAR_RULE_ADDRESS_NULL = 101,
+    /** The tensor ends within 64 bits of addresses. */
+    ASHLAR_RULE_ADDRESS_WRAP = 102,
+    /** A stride is no shorter than what it steps over. */
+    ASHLAR_RULE_STRIDE_SHORT = 103,
+    /** The box is no wider than the tensor. */
+    ASHLAR_RULE_BOX_WIDE = 104,
+    /** The box fits the shared memory of a block, 227 KiB. */
+    ASHLAR_RULE_BOX_MEMORY = 105,
+    /** element_strides[0] is 1, as it is ignored unless interleaved. */
+    ASHLAR_RULE_ELEMENT_STRIDE_IGNORED = 106
+};
+
+/** Whether a finding makes the encoder refuse. */
+enum ashlar_spec_severity { ASHLAR_SPEC_ERROR = 1, ASHLAR_SPEC_WARNING = 2 };
+
+/** One thing that is wrong with a spec. */
+struct ashlar_spec_finding {
+    /** enum ashlar_spec_rule. */
+    uint32_t rule;
+    /** enum ashlar_spec_severity. */
+    uint32_t severity;
+    /** enum ashlar_spec_field: what to change. */
+    uint32_t field;
+    /** Which element of it, where it is an array. */
+    uint32_t index;
+    /** What it is; corners as int64_t. */
+    uint64_t value;
+    /** The number that the rule names: a multiple, a bound, bytes. */
+    uint64_t bound;
+    /** The value nearest to it that the rule allows; corners as int64_t. */
+    uint64_t right;
+    /** The field that makes the rule apply, or ASHLAR_SPEC_FIELD_NONE. */
+    uint32_t cause;
+    /** What that one is. */
+    uint32_t cause_value;
+};
+
+/** No spec has more findings than this. */
+#define ASHLAR_SPEC_FINDINGS_MAX ((size_t)64)
+
+/**
+ * Check a spec against every rule of its encoder. No driver is asked.
+ *
+ * @param spec        Borrowed for the call.
+ * @param capability  The device's compute capability times ten, such as 90 or
+ *                    100; 0: not known, and rules about it are not tried.
+ * @param findings    Receives up to room of them, errors before warnings; may
+ *                    be NULL when room is 0.
+ * @param room        Room in findings; ASHLAR_SPEC_FINDINGS_MAX is enough.
+ * @param count_out   Receives how many there are, whatever this returns: 0 when
+ *                    the call itself was wrong. May be NULL.
+ *
+ * @return ASHLAR_OK when the encoder takes the spec; there may be warnings;
+ *         ASHLAR_ERR_INVALID  it breaks rules, and the last error's sentence is
+ *                             about the first of them; or spec is NULL or
+ *                             without its size, or findings is NULL though
+ *                             there is room.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_spec_check(const struct ashlar_spec *spec, uint32_t capability,
+                  struct ashlar_spec_finding *findings, size_t room,
+                  size_t *count_out);
+
+/**
+ * Put a finding in a sentence: "strides[0] is 2050 bytes; it must be a multiple
+ * of 16: pad it to 2064". No full stop, no newline.
+ *
+ * @param finding  From ashlar_spec_check().
+ * @param subject  What to call the field; NULL: as struct ashlar_spec does.
+ * @param buffer   Receives the sentence, cut to fit; may be NULL when bytes
+ *                 is 0.
+ * @param bytes    Room, with the NUL; 256 is enough when subject is NULL.
+ *
+ * @return The sentence's length in full, without the NUL; 0 when finding is
+ *         NULL or none that this library could have made.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API size_t ashlar_spec_explain(const struct ashlar_spec_finding *finding,
+                                      const char *subject, char *buffer,
+                                      size_t bytes);
+
+/**
+ * The name of a rule, such as "stride-multiple".
+ *
+ * @param rule  Any value, also one this library does not know.
+ *
+ * @return A constant string, never NULL, never freed; "unknown-rule".
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API const char *
+ashlar_spec_rule_name(enum ashlar_spec_rule rule) ASHLAR_CONST;
+
+/**
+ * The name of a member of struct ashlar_spec, such as "strides".
+ *
+ * @param field  Any value, also one this library does not know.
+ *
+ * @return A constant string, never NULL, never freed; "?".
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API const char *
+ashlar_spec_field_name(enum ashlar_spec_field field) ASHLAR_CONST;
+
+/**
+ * The name of a setting, such as "bfloat16" or "swizzle_128B".
+ *
+ * @param field  A member that is an enum: ASHLAR_SPEC_FIELD_MODE, _DTYPE,
+ *               _INTERLEAVE, _SWIZZLE, _L2_PROMOTION, _OOB_FILL, _WIDE_MODE.
+ * @param value  Any value.
+ *
+ * @return A constant string, never freed; NULL when the field is no enum, or
+ *         has no such value. Values are 0, 1, ... without a gap.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API const char *ashlar_spec_name(enum ashlar_spec_field field,
+                                        uint32_t value) ASHLAR_CONST;
+
+/**
+ * Another name by which people know a setting, such as "bf16".
+ *
+ * @param field  As for ashlar_spec_name().
+ * @param i      0, 1, ... until NULL comes.
+ *
+ * @return A constant string, never freed; NULL when there is no ith.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API const char *ashlar_spec_alias(enum ashlar_spec_field field,
+                                         size_t i) ASHLAR_CONST;
+
+/**
+ * The value that a name stands for.
+ *
+ * A name is taken in any case, with CUDA's prefixes or without:
+ * "swizzle_128B", "128B" and "CU_TENSOR_MAP_SWIZZLE_128B" are one; and by its
+ * aliases.
+ *
+ * @param field      As for ashlar_spec_name().
+ * @param name       The name.
+ * @param value_out  Receives the value; written only on success.
+ *
+ * @return ASHLAR_OK;
+ *         ASHLAR_ERR_INVALID    a NULL argument, or a field that is no enum;
+ *         ASHLAR_ERR_NOT_FOUND  it has no value of that name.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status ashlar_spec_value(enum ashlar_spec_field field,
+                                                const char *name,
+                                                uint32_t *value_out);
+
+ASHLAR_END_DECLS
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * Floor 5: tensor maps, and how its files hang together.
+ *
+ *     names.c    settings and their names                      ┐
+ *     check.c    a spec against its encoder's rules (check.h)   ├─ spec_read()
+ *     explain.c  a finding in a sentence                        ┘
+ *
+ * A spec is copied once, by the size that its caller knows, and only the copy
+ * is looked at. Of the copy nothing is trusted: a rank may be any number, so
+ * arrays are walked up to spec_rank(), and sums are made in 64 bits with their
+ * overflow seen.
+ *
+ * Invariant: nothing in these files allocates, locks, or calls a source.
+ */
+#ifndef ASHLAR_TENSORMAP_TENSORMAP_H
+#define ASHLAR_TENSORMAP_TENSORMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ashlar/tensormap.h>
+
+/** Values of each enum in a spec. */
+#define SPEC_MODES       3u
+#define SPEC_DTYPES      16u
+#define SPEC_INTERLEAVES 3u
+#define SPEC_SWIZZLES    7u
+#define SPEC_PROMOTIONS  4u
+#define SPEC_OOB_FILLS   2u
+#define SPEC_WIDE_MODES  2u
+
+/** What a floor of the library knows of a dtype. */
+struct spec_dtype {
+    uint8_t bits;      /* of an element in global memory */
+    bool is_float;     /* NaN may fill it */
+    uint8_t dim_step;  /* what dims[0] is a multiple of */
+    bool packed_in_16; /* sixteen elements fill 16 bytes of shared memory */
+    uint8_t swizzles;  /* bit by enum ashlar_spec_swizzle: what it may have */
+};
+
+/** By enum ashlar_spec_dtype. */
+extern const struct spec_dtype spec_dtypes[SPEC_DTYPES];
+
+/** Copy a caller's spec; refuses NULL, and one without its size. */
+enum ashlar_status spec_read(struct ashlar_spec *own,
+                             const struct ashlar_spec *given);
+
+/** Entries of the arrays that are looked at, whatever rank says. */
+static inline uint32_t spec_rank(const struct ashlar_spec *spec)
+{
+    return spec->rank < ASHLAR_SPEC_RANK_MAX ? spec->rank
+                                             : ASHLAR_SPEC_RANK_MAX;
+}
+
+/** Whether a row of dtype elements has whole bytes, and how many. */
+static inline bool spec_row_bytes(uint32_t dtype, uint64_t elements,
+                                  uint64_t *bytes_out)
+{
+    uint64_t bits;
+
+    if (__builtin_mul_overflow(elements, spec_dtypes[dtype].bits, &bits))
+        return false;
+    *bytes_out = bits / 8;
+    return bits % 8 == 0;
+}
+
+#endif
