@@ -30,6 +30,22 @@ ASHLAR_BEGIN_DECLS
             0, 0, 0, 0, 0, 0, 0                                                \
     }
 
+/**
+ * Set the strides of a spec to those of a tensor without gaps, from its rank,
+ * dims and dtype.
+ *
+ * @param spec  Its strides are written, and only on success.
+ *
+ * @return ASHLAR_OK; the strides may still be none that the encoder takes;
+ *         ASHLAR_ERR_INVALID  spec is NULL or without its size, rank or dtype
+ *                             is none, a row has no whole bytes, or a stride
+ *                             does not fit 64 bits.
+ *
+ * @par Threads  Any thread at any time; the spec is the caller's.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status ashlar_spec_pack(struct ashlar_spec *spec);
+
 /** The members of struct ashlar_spec. */
 enum ashlar_spec_field {
     ASHLAR_SPEC_FIELD_NONE = 0,
@@ -54,7 +70,8 @@ enum ashlar_spec_field {
 
 /**
  * What the encoders ask of a spec, and what they do not ask, but people
- * regret. Values of one rule never change; new ones may be appended.
+ * regret. Values of one rule never change; new ones may be appended. They are
+ * those of cuda.h, but where "the driver" is said: there it was asked.
  *
  * "Inner bytes" are those of one row of the box: box[0], or channels for the
  * im2col encoders, times the size of an element.
@@ -70,59 +87,80 @@ enum ashlar_spec_rule {
     ASHLAR_RULE_RANK_INTERLEAVE = 3,
     /** address is a multiple of 16; of 32 with some settings. */
     ASHLAR_RULE_ADDRESS_MULTIPLE = 4,
+    /** address is below 2^57: the driver. */
+    ASHLAR_RULE_ADDRESS_RANGE = 5,
     /** Each of dims is 1 to 2^32. */
-    ASHLAR_RULE_DIM_RANGE = 5,
+    ASHLAR_RULE_DIM_RANGE = 6,
     /** dims[0] is a multiple of 2 or 128 with packed types. */
-    ASHLAR_RULE_DIM_PACKED = 6,
+    ASHLAR_RULE_DIM_PACKED = 7,
     /** Each of strides is a multiple of 16; of 32 with some settings. */
-    ASHLAR_RULE_STRIDE_MULTIPLE = 7,
+    ASHLAR_RULE_STRIDE_MULTIPLE = 8,
     /** Each of strides is below 2^40. */
-    ASHLAR_RULE_STRIDE_RANGE = 8,
+    ASHLAR_RULE_STRIDE_RANGE = 9,
     /** Each of box is 1 to 256. */
-    ASHLAR_RULE_BOX_RANGE = 9,
-    /** Inner bytes are a multiple of 16, unless the layout is interleaved. */
-    ASHLAR_RULE_INNER_MULTIPLE = 10,
+    ASHLAR_RULE_BOX_RANGE = 10,
+    /**
+     * Inner bytes are a multiple of 16. The driver asks it of interleaved
+     * layouts, too.
+     */
+    ASHLAR_RULE_INNER_MULTIPLE = 11,
     /** box[0], or channels, is 128 with the types that are packed in 16 bytes. */
-    ASHLAR_RULE_INNER_PACKED = 11,
+    ASHLAR_RULE_INNER_PACKED = 12,
     /** Inner bytes fit the swizzle's span, unless the layout is interleaved. */
-    ASHLAR_RULE_INNER_SWIZZLE = 12,
-    /** Each of element_strides is 1 to 8; the first counts if interleaved. */
-    ASHLAR_RULE_ELEMENT_STRIDE_RANGE = 13,
+    ASHLAR_RULE_INNER_SWIZZLE = 13,
+    /** The box fits the shared memory of a block, 227 KiB: the driver. */
+    ASHLAR_RULE_BOX_MEMORY = 14,
+    /**
+     * Each of element_strides is 1 to 8. The driver asks it of the first, too,
+     * also where it ignores that one.
+     */
+    ASHLAR_RULE_ELEMENT_STRIDE_RANGE = 15,
     /** 16u6_align16b is not interleaved. */
-    ASHLAR_RULE_INTERLEAVE_PACKED = 14,
-    /** Interleaved by 32 bytes, swizzle is 32B. */
-    ASHLAR_RULE_SWIZZLE_INTERLEAVE = 15,
+    ASHLAR_RULE_INTERLEAVE_PACKED = 16,
     /** swizzle is one that the packed type has. */
-    ASHLAR_RULE_SWIZZLE_PACKED = 16,
+    ASHLAR_RULE_SWIZZLE_PACKED = 17,
     /** swizzle is one that im2col-wide has. */
-    ASHLAR_RULE_SWIZZLE_WIDE = 17,
+    ASHLAR_RULE_SWIZZLE_WIDE = 18,
     /** A corner is in the range of the rank. */
-    ASHLAR_RULE_CORNER_RANGE = 18,
-    /** Between the corners the box is not empty. */
-    ASHLAR_RULE_CORNER_AREA = 19,
+    ASHLAR_RULE_CORNER_RANGE = 19,
+    /**
+     * The box between the corners is not empty along any dimension. The driver
+     * counts in 32 bits, so 2^31 and more may be empty, too.
+     */
+    ASHLAR_RULE_CORNER_AREA = 20,
     /** channels is 1 to 256. */
-    ASHLAR_RULE_CHANNELS_RANGE = 20,
+    ASHLAR_RULE_CHANNELS_RANGE = 21,
     /** pixels is 1 to 1024. */
-    ASHLAR_RULE_PIXELS_RANGE = 21,
+    ASHLAR_RULE_PIXELS_RANGE = 22,
     /** Out of bounds is NaN for floating-point types only. */
-    ASHLAR_RULE_OOB_FLOAT = 22,
-    /** The device's compute capability has the encoder. */
-    ASHLAR_RULE_CAPABILITY = 23,
+    ASHLAR_RULE_OOB_FLOAT = 23,
+    /**
+     * The device has the encoder (9.0), the packed types, and the swizzles by
+     * atoms (10.0): the driver.
+     */
+    ASHLAR_RULE_CAPABILITY = 24,
 
     /* Warnings: the encoder takes it. */
 
     /** address is not 0. */
     ASHLAR_RULE_ADDRESS_NULL = 101,
-    /** The tensor ends within 64 bits of addresses. */
-    ASHLAR_RULE_ADDRESS_WRAP = 102,
-    /** A stride is no shorter than what it steps over. */
+    /** The tensor ends below 2^57, where addresses do. */
+    ASHLAR_RULE_ADDRESS_END = 102,
+    /** A stride is no shorter than a row. */
     ASHLAR_RULE_STRIDE_SHORT = 103,
     /** The box is no wider than the tensor. */
     ASHLAR_RULE_BOX_WIDE = 104,
-    /** The box fits the shared memory of a block, 227 KiB. */
-    ASHLAR_RULE_BOX_MEMORY = 105,
     /** element_strides[0] is 1, as it is ignored unless interleaved. */
-    ASHLAR_RULE_ELEMENT_STRIDE_IGNORED = 106
+    ASHLAR_RULE_ELEMENT_STRIDE_IGNORED = 105,
+    /**
+     * Interleaved by 32 bytes, swizzle is 32B: cuda.h says must, and the driver
+     * takes others.
+     */
+    ASHLAR_RULE_SWIZZLE_INTERLEAVE = 106,
+    /** Between the corners is less than 2^31, in which the driver counts. */
+    ASHLAR_RULE_CORNER_WRAP = 107,
+    /** The device has im2col-wide (10.0); the driver encodes for others, too. */
+    ASHLAR_RULE_CAPABILITY_WIDE = 108
 };
 
 /** Whether a finding makes the encoder refuse. */
@@ -142,7 +180,10 @@ struct ashlar_spec_finding {
     uint64_t value;
     /** The number that the rule names: a multiple, a bound, bytes. */
     uint64_t bound;
-    /** The value nearest to it that the rule allows; corners as int64_t. */
+    /**
+     * The value nearest to it that the rule allows; corners as int64_t. Of
+     * ASHLAR_RULE_BOX_MEMORY, value and right are bytes of the whole box.
+     */
     uint64_t right;
     /** The field that makes the rule apply, or ASHLAR_SPEC_FIELD_NONE. */
     uint32_t cause;

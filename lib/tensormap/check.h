@@ -17,10 +17,11 @@
 
 #include "tensormap/tensormap.h"
 
-#define DIM_MOST      (UINT64_C(1) << 32)
-#define BOX_MOST      256u
-#define CHANNELS_MOST 256u
-#define PIXELS_MOST   1024u
+#define DIM_MOST       (UINT64_C(1) << 32)
+#define BOX_MOST       256u
+#define ADDRESS_BEYOND (UINT64_C(1) << 57)
+#define CHANNELS_MOST  256u
+#define PIXELS_MOST    1024u
 
 struct check {
     const struct ashlar_spec *spec;
@@ -79,6 +80,31 @@ static inline bool is_wide(const struct check *check)
 static inline bool is_interleaved(const struct check *check)
 {
     return check->spec->interleave != ASHLAR_SPEC_INTERLEAVE_NONE;
+}
+
+/** Corners that the encoder looks at. */
+static inline uint32_t corner_count(const struct check *check)
+{
+    uint32_t rank = spec_rank(check->spec);
+
+    if (!is_im2col(check) || rank < 3)
+        return 0;
+    return is_wide(check) ? 1 : rank - 2;
+}
+
+/** Behind the channels comes the width; interleaved, they come last. */
+static inline uint32_t corner_dim(const struct check *check, uint32_t corner)
+{
+    return is_interleaved(check) ? corner : corner + 1;
+}
+
+/** How far the box reaches along the dimension of a corner. */
+static inline int64_t corner_reach(const struct check *check, uint32_t i)
+{
+    const struct ashlar_spec *spec = check->spec;
+
+    return (int64_t)spec->dims[corner_dim(check, i)] + spec->upper_corner[i] -
+           spec->lower_corner[i];
 }
 
 static inline bool is_packed_in_16(const struct check *check)

@@ -139,6 +139,7 @@ static const struct rule {
     {ASHLAR_RULE_RANK_INTERLEAVE, "rank-interleave", NUMBER, AT_LEAST, NULL},
     {ASHLAR_RULE_ADDRESS_MULTIPLE, "address-multiple", ADDRESS, MULTIPLE,
      "move the tensor to "},
+    {ASHLAR_RULE_ADDRESS_RANGE, "address-range", ADDRESS, BELOW, NULL},
     {ASHLAR_RULE_DIM_RANGE, "dim-range", NUMBER, RANGE_FROM_1, NULL},
     {ASHLAR_RULE_DIM_PACKED, "dim-packed", NUMBER, MULTIPLE, "pad it to "},
     {ASHLAR_RULE_STRIDE_MULTIPLE, "stride-multiple", BYTES, MULTIPLE,
@@ -150,10 +151,11 @@ static const struct rule {
     {ASHLAR_RULE_INNER_PACKED, "inner-packed", NUMBER, EXACTLY, NULL},
     {ASHLAR_RULE_INNER_SWIZZLE, "inner-swizzle", NUMBER, INNER_MOST,
      "make it at most "},
+    {ASHLAR_RULE_BOX_MEMORY, "box-memory", BYTES, SAID_BOUND,
+     " of shared memory; a block has at most "},
     {ASHLAR_RULE_ELEMENT_STRIDE_RANGE, "element-stride-range", NUMBER,
      RANGE_FROM_1, NULL},
     {ASHLAR_RULE_INTERLEAVE_PACKED, "interleave-packed", NAME, ONE_OF, NULL},
-    {ASHLAR_RULE_SWIZZLE_INTERLEAVE, "swizzle-interleave", NAME, ONE_OF, NULL},
     {ASHLAR_RULE_SWIZZLE_PACKED, "swizzle-packed", NAME, ONE_OF, NULL},
     {ASHLAR_RULE_SWIZZLE_WIDE, "swizzle-wide", NAME, ONE_OF, NULL},
     {ASHLAR_RULE_CORNER_RANGE, "corner-range", SIGNED, RANGE_OF_CORNER, NULL},
@@ -164,16 +166,18 @@ static const struct rule {
     {ASHLAR_RULE_CAPABILITY, "capability", NAME, CAPABILITY, NULL},
     {ASHLAR_RULE_ADDRESS_NULL, "address-null", NUMBER, SAID,
      "; kernels that use the map will fault"},
-    {ASHLAR_RULE_ADDRESS_WRAP, "address-wrap", ADDRESS, SAID,
-     "; the tensor ends beyond the last address there is"},
+    {ASHLAR_RULE_ADDRESS_END, "address-end", ADDRESS, SAID,
+     "; the tensor ends beyond 0x200000000000000, where addresses do"},
     {ASHLAR_RULE_STRIDE_SHORT, "stride-short", BYTES, SAID_BOUND,
      "; rows overlap, as one has bytes: "},
     {ASHLAR_RULE_BOX_WIDE, "box-wide", NUMBER, SAID_BOUND,
      "; the rest is out of bounds, as the tensor has elements there: "},
-    {ASHLAR_RULE_BOX_MEMORY, "box-memory", BYTES, SAID_BOUND,
-     " of shared memory; a block has at most "},
     {ASHLAR_RULE_ELEMENT_STRIDE_IGNORED, "element-stride-ignored", NUMBER, SAID,
      "; the encoder ignores it, as interleave is none"},
+    {ASHLAR_RULE_SWIZZLE_INTERLEAVE, "swizzle-interleave", NAME, ONE_OF, NULL},
+    {ASHLAR_RULE_CORNER_WRAP, "corner-wrap", NUMBER, SAID_BOUND,
+     "; with the corners, the driver counts to "},
+    {ASHLAR_RULE_CAPABILITY_WIDE, "capability-wide", NAME, CAPABILITY, NULL},
 };
 
 #define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
@@ -232,7 +236,9 @@ static void say_demand(struct sentence *sentence, const struct rule *rule,
         say(sentence, "; it must be %" PRIu64 " or more", finding->bound);
         break;
     case BELOW:
-        say(sentence, "; it must be below %" PRIu64, finding->bound);
+        say(sentence, "; it must be below ");
+        say_value(sentence, rule->style == ADDRESS ? ADDRESS : NUMBER,
+                  finding->field, finding->bound);
         break;
     case EXACTLY:
         say(sentence, "; it must be %" PRIu64, finding->bound);

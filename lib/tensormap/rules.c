@@ -15,11 +15,17 @@
 #define INNER_STEP          16u
 #define INNER_PACKED        128u
 #define ALL_SWIZZLES        0x7fu
+/* What a block can have, with the opt-in, since compute capability 9.0. */
+#define SHARED_MEMORY_BYTES (UINT64_C(227) << 10)
 
 #define SWIZZLE_BIT(_name) (1u << ASHLAR_SPEC_SWIZZLE_##_name)
 
 #define PACKED_SWIZZLES                                                        \
     (SWIZZLE_BIT(NONE) | SWIZZLE_BIT(128B) | SWIZZLE_BIT(128B_ATOM_32B))
+
+#define ATOM_SWIZZLES                                                          \
+    (SWIZZLE_BIT(128B_ATOM_32B) | SWIZZLE_BIT(128B_ATOM_32B_FLIP_8B) |         \
+     SWIZZLE_BIT(128B_ATOM_64B))
 
 #define WIDE_SWIZZLES                                                          \
     (SWIZZLE_BIT(64B) | SWIZZLE_BIT(128B) | SWIZZLE_BIT(128B_ATOM_32B))
@@ -92,14 +98,32 @@ static void check_enums(struct check *check)
                     SPEC_WIDE_MODES);
 }
 
+static void check_device(struct check *check, enum ashlar_spec_field field,
+                         uint32_t value, uint32_t needed, uint32_t right)
+{
+    if (check->capability != 0 && check->capability < needed)
+        check_found(check, &(const struct ashlar_spec_finding){
+                               .rule = ASHLAR_RULE_CAPABILITY,
+                               .field = (uint32_t)field,
+                               .value = value,
+                               .bound = needed,
+                               .right = right,
+                               .cause_value = check->capability});
+}
+
 static void check_capability(struct check *check)
 {
-    uint32_t needed = is_wide(check) ? 100 : 90;
+    const struct ashlar_spec *spec = check->spec;
 
-    if (check->capability != 0 && check->capability < needed)
-        CHECK_FOUND(check, CAPABILITY, MODE, .value = check->spec->mode,
-                    .bound = needed, .right = ASHLAR_SPEC_TILED,
-                    .cause_value = check->capability);
+    check_device(check, ASHLAR_SPEC_FIELD_MODE, spec->mode, 90,
+                 ASHLAR_SPEC_TILED);
+    if (check->dtype != NULL && check->dtype->dim_step > 1)
+        check_device(check, ASHLAR_SPEC_FIELD_DTYPE, spec->dtype, 100,
+                     ASHLAR_SPEC_UINT8);
+    if (spec->swizzle < SPEC_SWIZZLES &&
+        (ATOM_SWIZZLES & (1u << spec->swizzle)) != 0)
+        check_device(check, ASHLAR_SPEC_FIELD_SWIZZLE, spec->swizzle, 100,
+                     ASHLAR_SPEC_SWIZZLE_128B);
 }
 
 static void check_rank(struct check *check)
@@ -155,6 +179,17 @@ static void check_multiple(struct check *check, enum ashlar_spec_rule rule,
     if (rule == ASHLAR_RULE_STRIDE_MULTIPLE && what.right >= STRIDE_BEYOND)
         what.right = STRIDE_BEYOND - step;
     check_found(check, &what);
+}
+
+static void check_address(struct check *check)
+{
+    uint64_t address = check->spec->address;
+
+    check_multiple(check, ASHLAR_RULE_ADDRESS_MULTIPLE,
+                   ASHLAR_SPEC_FIELD_ADDRESS, 0, address);
+    if (address >= ADDRESS_BEYOND)
+        CHECK_FOUND(check, ADDRESS_RANGE, ADDRESS, .value = address,
+                    .bound = ADDRESS_BEYOND, .right = ADDRESS_BEYOND - 32);
 }
 
 static void check_dims(struct check *check)
@@ -215,7 +250,7 @@ static void check_inner(struct check *check, enum ashlar_spec_field field,
         check_found(check, &what);
         return;
     }
-    if (bits == 0 || is_interleaved(check))
+    if (bits == 0)
         return;
     if ((uint64_t)elements * bits % (INNER_STEP * 8) != 0) {
         what.rule = ASHLAR_RULE_INNER_MULTIPLE;
@@ -225,7 +260,8 @@ static void check_inner(struct check *check, enum ashlar_spec_field field,
         what.cause_value = spec->dtype;
         check_found(check, &what);
     }
-    if (span != 0 && (uint64_t)elements * bits > (uint64_t)span * 8) {
+    if (span != 0 && !is_interleaved(check) &&
+        (uint64_t)elements * bits > (uint64_t)span * 8) {
         what.rule = ASHLAR_RULE_INNER_SWIZZLE;
         what.bound = span;
         what.right = span * 8 / bits;
@@ -235,16 +271,38 @@ static void check_inner(struct check *check, enum ashlar_spec_field field,
     }
 }
 
+/* What a load brings to shared memory, where packed types take a byte. */
+static void check_memory(struct check *check, enum ashlar_spec_field field,
+                         uint64_t elements)
+{
+    uint64_t bits = is_packed_in_16(check) ? 8
+                    : check->dtype == NULL ? 0
+                                           : check->dtype->bits;
+    uint64_t bytes = elements * bits / 8;
+
+    if (bytes > SHARED_MEMORY_BYTES)
+        check_found(check, &(const struct ashlar_spec_finding){
+                               .rule = ASHLAR_RULE_BOX_MEMORY,
+                               .field = (uint32_t)field,
+                               .value = bytes,
+                               .bound = SHARED_MEMORY_BYTES,
+                               .right = SHARED_MEMORY_BYTES});
+}
+
 static void check_box(struct check *check)
 {
     const struct ashlar_spec *spec = check->spec;
+    uint64_t elements = spec->rank > 0;
     uint32_t i;
 
-    for (i = 0; i < spec_rank(spec); i++)
+    for (i = 0; i < spec_rank(spec); i++) {
         check_range(check, ASHLAR_RULE_BOX_RANGE, ASHLAR_SPEC_FIELD_BOX, i,
                     spec->box[i], BOX_MOST);
+        elements *= spec->box[i] <= BOX_MOST ? spec->box[i] : 0;
+    }
     if (spec->rank > 0)
         check_inner(check, ASHLAR_SPEC_FIELD_BOX, spec->box[0]);
+    check_memory(check, ASHLAR_SPEC_FIELD_BOX, elements);
 }
 
 static void check_element_strides(struct check *check)
@@ -252,7 +310,7 @@ static void check_element_strides(struct check *check)
     const struct ashlar_spec *spec = check->spec;
     uint32_t i;
 
-    for (i = is_interleaved(check) ? 0 : 1; i < spec_rank(spec); i++)
+    for (i = 0; i < spec_rank(spec); i++)
         check_range(check, ASHLAR_RULE_ELEMENT_STRIDE_RANGE,
                     ASHLAR_SPEC_FIELD_ELEMENT_STRIDES, i,
                     spec->element_strides[i], ELEMENT_STRIDE_MOST);
@@ -293,10 +351,6 @@ static void check_swizzle(struct check *check)
 {
     const struct ashlar_spec *spec = check->spec;
 
-    if (spec->interleave == ASHLAR_SPEC_INTERLEAVE_32B)
-        check_swizzle_in(check, ASHLAR_RULE_SWIZZLE_INTERLEAVE,
-                         SWIZZLE_BIT(32B), ASHLAR_SPEC_FIELD_INTERLEAVE,
-                         spec->interleave, ASHLAR_SPEC_SWIZZLE_32B);
     if (check->dtype != NULL)
         check_swizzle_in(check, ASHLAR_RULE_SWIZZLE_PACKED,
                          check->dtype->swizzles, ASHLAR_SPEC_FIELD_DTYPE,
@@ -347,29 +401,26 @@ static void check_corner(struct check *check, enum ashlar_spec_field field,
                                                       : check->spec->rank});
 }
 
-/* Corner i is of dimension i + 1: behind the channels comes the width. */
+/* As the driver does it: in 32 bits, whatever that gives. */
 static void check_area(struct check *check, uint32_t index)
 {
     const struct ashlar_spec *spec = check->spec;
-    int64_t dim, needed;
+    uint64_t dim = spec->dims[corner_dim(check, index)];
+    int64_t needed;
 
-    if (spec->dims[index + 1] > DIM_MOST)
+    if (dim > DIM_MOST ||
+        (int32_t)(uint32_t)(uint64_t)corner_reach(check, index) > 0)
         return;
-    dim = (int64_t)spec->dims[index + 1];
-    needed = (int64_t)spec->lower_corner[index] - dim + 1;
-    if (spec->upper_corner[index] < needed)
-        CHECK_FOUND(check, CORNER_AREA, UPPER_CORNER, .index = index,
-                    .value = (uint64_t)(int64_t)spec->upper_corner[index],
-                    .bound = spec->dims[index + 1], .right = (uint64_t)needed);
+    needed = (int64_t)spec->lower_corner[index] - (int64_t)dim + 1;
+    CHECK_FOUND(check, CORNER_AREA, UPPER_CORNER, .index = index,
+                .value = (uint64_t)(int64_t)spec->upper_corner[index],
+                .bound = dim, .right = (uint64_t)needed);
 }
 
 static void check_corners(struct check *check)
 {
     const struct ashlar_spec *spec = check->spec;
-    uint32_t count = spec_rank(spec) < 3 ? 0
-                     : is_wide(check)    ? 1
-                                         : spec_rank(spec) - 2;
-    uint32_t i;
+    uint32_t count = corner_count(check), i;
 
     for (i = 0; i < count; i++)
         check_corner(check, ASHLAR_SPEC_FIELD_LOWER_CORNER, i,
@@ -392,6 +443,9 @@ static void check_pixels(struct check *check)
         return;
     check_range(check, ASHLAR_RULE_PIXELS_RANGE, ASHLAR_SPEC_FIELD_PIXELS, 0,
                 spec->pixels, PIXELS_MOST);
+    if (spec->channels <= CHANNELS_MOST && spec->pixels <= PIXELS_MOST)
+        check_memory(check, ASHLAR_SPEC_FIELD_PIXELS,
+                     (uint64_t)spec->channels * spec->pixels);
 }
 
 void check_rules(struct check *check)
@@ -399,8 +453,7 @@ void check_rules(struct check *check)
     check_enums(check);
     check_capability(check);
     check_rank(check);
-    check_multiple(check, ASHLAR_RULE_ADDRESS_MULTIPLE,
-                   ASHLAR_SPEC_FIELD_ADDRESS, 0, check->spec->address);
+    check_address(check);
     check_dims(check);
     check_strides(check);
     if (is_tiled(check))

@@ -4,9 +4,10 @@
  * @file
  * Floor 5: tensor maps, and how its files hang together.
  *
- *     names.c    settings and their names                      ┐
- *     check.c    a spec against its encoder's rules (check.h)   ├─ spec_read()
- *     explain.c  a finding in a sentence                        ┘
+ *     names.c    settings and their names
+ *     pack.c     strides without gaps
+ *     check.c    a spec against its encoder's rules (check.h)
+ *     explain.c  a finding in a sentence
  *
  * A spec is copied once, by the size that its caller knows, and only the copy
  * is looked at. Of the copy nothing is trusted: a rank may be any number, so

@@ -5,9 +5,6 @@
 
 #include "tensormap/check.h"
 
-/* What a block can have, with the opt-in, since compute capability 9.0. */
-#define SHARED_MEMORY_BYTES (UINT64_C(227) << 10)
-
 /* Bytes of a row; 0 when they cannot be told. */
 static uint64_t row_bytes(const struct check *check)
 {
@@ -55,74 +52,80 @@ static bool extent(const struct check *check, uint64_t *bytes_out)
 
 static void warn_address(struct check *check)
 {
-    uint64_t address = check->spec->address, bytes = UINT64_MAX, last;
+    uint64_t address = check->spec->address, bytes = UINT64_MAX;
 
     if (address == 0)
         CHECK_FOUND(check, ADDRESS_NULL, ADDRESS, .right = 16);
-    if (!extent(check, &bytes) ||
-        (bytes != 0 && __builtin_add_overflow(address, bytes - 1, &last)))
-        CHECK_FOUND(check, ADDRESS_WRAP, ADDRESS, .value = address,
-                    .bound = bytes);
-}
-
-static void warn_box_memory(struct check *check, enum ashlar_spec_field field,
-                            uint64_t elements)
-{
-    uint64_t bits = is_packed_in_16(check) ? 8
-                    : check->dtype == NULL ? 0
-                                           : check->dtype->bits;
-    uint64_t bytes = elements * bits / 8;
-
-    if (bytes > SHARED_MEMORY_BYTES)
-        check_found(check, &(const struct ashlar_spec_finding){
-                               .rule = ASHLAR_RULE_BOX_MEMORY,
-                               .field = (uint32_t)field,
-                               .value = bytes,
-                               .bound = SHARED_MEMORY_BYTES,
-                               .right = SHARED_MEMORY_BYTES});
-}
-
-/* What is loaded of a dimension of the box; 0 when it cannot be told. */
-static uint64_t loaded(const struct check *check, uint32_t i)
-{
-    const struct ashlar_spec *spec = check->spec;
-    uint32_t step =
-        i == 0 && !is_interleaved(check) ? 1 : spec->element_strides[i];
-
-    if (spec->box[i] > BOX_MOST || step == 0)
-        return 0;
-    return (spec->box[i] - UINT64_C(1)) / step + 1;
+    if (address < ADDRESS_BEYOND &&
+        (!extent(check, &bytes) || bytes > ADDRESS_BEYOND - address))
+        CHECK_FOUND(check, ADDRESS_END, ADDRESS, .value = address,
+                    .bound = ADDRESS_BEYOND);
 }
 
 static void warn_box(struct check *check)
 {
     const struct ashlar_spec *spec = check->spec;
-    uint64_t elements = spec->rank == 0 ? 0 : 1;
     uint32_t i;
 
-    for (i = 0; i < spec_rank(spec); i++) {
+    for (i = 0; is_tiled(check) && i < spec_rank(spec); i++)
         if (spec->box[i] > spec->dims[i])
             CHECK_FOUND(check, BOX_WIDE, BOX, .index = i, .value = spec->box[i],
                         .bound = spec->dims[i], .right = spec->dims[i]);
-        elements *= spec->box[i] == 0 ? 0 : loaded(check, i);
-    }
-    warn_box_memory(check, ASHLAR_SPEC_FIELD_BOX, elements);
 }
 
-void check_warnings(struct check *check)
+static void warn_element_strides(struct check *check)
 {
     const struct ashlar_spec *spec = check->spec;
 
-    warn_address(check);
-    warn_strides(check);
-    if (is_tiled(check))
-        warn_box(check);
-    else if (is_im2col(check) && spec->channels <= CHANNELS_MOST &&
-             spec->pixels <= PIXELS_MOST)
-        warn_box_memory(check, ASHLAR_SPEC_FIELD_PIXELS,
-                        (uint64_t)spec->channels * spec->pixels);
     if (!is_interleaved(check) && spec->rank > 0 &&
         spec->element_strides[0] != 1)
         CHECK_FOUND(check, ELEMENT_STRIDE_IGNORED, ELEMENT_STRIDES,
                     .value = spec->element_strides[0], .bound = 1, .right = 1);
+}
+
+static void warn_swizzle(struct check *check)
+{
+    const struct ashlar_spec *spec = check->spec;
+
+    if (spec->interleave == ASHLAR_SPEC_INTERLEAVE_32B &&
+        spec->swizzle != ASHLAR_SPEC_SWIZZLE_32B &&
+        spec->swizzle < SPEC_SWIZZLES)
+        CHECK_FOUND(check, SWIZZLE_INTERLEAVE, SWIZZLE, .value = spec->swizzle,
+                    .bound = 1u << ASHLAR_SPEC_SWIZZLE_32B,
+                    .right = ASHLAR_SPEC_SWIZZLE_32B,
+                    .cause = ASHLAR_SPEC_FIELD_INTERLEAVE,
+                    .cause_value = spec->interleave);
+}
+
+static void warn_corners(struct check *check)
+{
+    const struct ashlar_spec *spec = check->spec;
+    uint32_t i, dim;
+
+    for (i = 0; i < corner_count(check); i++) {
+        dim = corner_dim(check, i);
+        if (spec->dims[dim] <= DIM_MOST && corner_reach(check, i) > INT32_MAX)
+            CHECK_FOUND(check, CORNER_WRAP, DIMS, .index = dim,
+                        .value = spec->dims[dim], .bound = INT32_MAX,
+                        .right = INT32_MAX);
+    }
+}
+
+static void warn_capability(struct check *check)
+{
+    if (is_wide(check) && check->capability >= 90 && check->capability < 100)
+        CHECK_FOUND(check, CAPABILITY_WIDE, MODE, .value = check->spec->mode,
+                    .bound = 100, .right = ASHLAR_SPEC_IM2COL,
+                    .cause_value = check->capability);
+}
+
+void check_warnings(struct check *check)
+{
+    warn_address(check);
+    warn_strides(check);
+    warn_box(check);
+    warn_element_strides(check);
+    warn_swizzle(check);
+    warn_corners(check);
+    warn_capability(check);
 }

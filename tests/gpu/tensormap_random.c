@@ -11,8 +11,8 @@
  * each knob goes back as long as they still differ. What is left of it is its
  * class, and classes are printed with a count and an example.
  *
- * Besides, of each spec: that a refused encode leaves the map alone, that
- * encoding twice gives the same bytes, and rebasing those of encoding anew.
+ * Besides, of each spec: that encoding twice gives the same bytes, and rebasing
+ * those of encoding anew; and whether a refused encode wrote to the map.
  */
 #include "config.h"
 
@@ -153,8 +153,6 @@ static CUresult encode(const struct ashlar_spec *s, CUtensorMap *map)
 
 /* --- knobs ---------------------------------------------------------------- */
 
-#define VALUES_MOST 28
-
 struct knob {
     const char *name;
     size_t offset;
@@ -166,14 +164,14 @@ struct knob {
 
 /* clang-format off */
 #define T(_n) (INT64_C(1) << (_n))
-static const int64_t addresses[] = {0, 1, 8, 15, 16, 32, 48, 64, 128, T(47) - 16, T(47), T(48), T(56), T(57), -16, -32, -8};
+static const int64_t addresses[] = {0, 1, 8, 15, 16, 32, 48, 64, 128, T(47) - 16, T(47), T(48), T(56), T(57) - 32, T(57), T(57) + 64, -16, -32, -8};
 static const int64_t dims[] = {0, 1, 2, 3, 7, 8, 32, 64, 127, 128, 129, 130, 256, T(20), T(31), T(32) - 128, T(32) - 1, T(32), T(32) + 1, T(33), -1};
 static const int64_t strides[] = {0, 8, 16, 32, 48, 64, 4096, 4104, 4112, 4128, T(32), T(36), T(40) - 32, T(40) - 16, T(40) - 8, T(40), T(41), T(44) + 32, -16};
-static const int64_t boxes[] = {0, 1, 2, 3, 4, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64, 96, 127, 128, 129, 192, 255, 256, 257, 512, T(31)};
+static const int64_t boxes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64, 96, 127, 128, 129, 192, 226, 227, 228, 255, 256, 257, 512, T(31)};
 static const int64_t steps[] = {0, 1, 2, 3, 7, 8, 9, 16, 255, T(31)};
 static const int64_t corners[] = {-32769, -32768, -257, -256, -255, -129, -128, -127, -64, -17, -16, -15, -1, 1, 14, 15, 16, 17, 126, 127, 128, 254, 255, 256, 257, 32767, 32768};
 static const int64_t channels[] = {0, 1, 2, 4, 8, 12, 15, 16, 24, 32, 48, 64, 96, 120, 127, 128, 129, 144, 192, 240, 255, 256, 257, 272, 512};
-static const int64_t pixels[] = {0, 1, 2, 127, 128, 255, 256, 512, 1023, 1024, 1025, 2048};
+static const int64_t pixels[] = {0, 1, 2, 127, 128, 226, 227, 228, 255, 256, 454, 455, 512, 908, 909, 1023, 1024, 1025, 2048};
 static const int64_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 255};
 
 #define KNOB(_member, _values, _count)                                         \
@@ -495,7 +493,8 @@ static void print_costs(void)
 /* Which addresses a rebase refuses, of a map that asks for 16 and for 32. */
 static void print_rebase_rules(void)
 {
-    static const uint64_t tried[] = {0, 1, 8, 16, 32, UINT64_C(1) << 57};
+    static const uint64_t tried[] = {
+        0, 1, 8, 16, 32, (UINT64_C(1) << 57) - 16, UINT64_C(1) << 57};
     struct ashlar_spec spec = plain(ASHLAR_SPEC_TILED);
     CUtensorMap map;
     void *address;
@@ -529,7 +528,7 @@ int main(int argc, char **argv)
         return 0;
     }
     luck = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
-    printf("# seed %" PRIu64 "\n1..4\n", luck);
+    printf("# seed %" PRIu64 "\n1..3\n", luck);
     for (i = 0; i < specs; i++) {
         spec = any();
         if (spec.mode != ASHLAR_SPEC_IM2COL_WIDE || driver.wide != NULL)
@@ -546,8 +545,7 @@ int main(int argc, char **argv)
            " rebased otherwise\n",
            tally.spoiled, tally.unsteady, tally.not_same, tally.rebased);
     verdict(1, tally.differ == 0, "the_driver_judges_each_spec_as_we_do");
-    verdict(2, tally.spoiled == 0, "a_refused_encode_leaves_the_map_alone");
-    verdict(3, tally.unsteady == 0, "encoding_twice_gives_the_same_bytes");
-    verdict(4, tally.not_same == 0, "rebasing_is_encoding_anew");
+    verdict(2, tally.unsteady == 0, "encoding_twice_gives_the_same_bytes");
+    verdict(3, tally.not_same == 0, "rebasing_is_encoding_anew");
     return 0;
 }
