@@ -2,21 +2,28 @@
  * Copyright (c) 2026 The ashlar authors */
 /**
  * @file
- * Tensor maps: a spec is checked, named and explained.
+ * Tensor maps: a spec is checked, explained, and encoded.
  *
- *     struct ashlar_spec ──> ashlar_spec_check() ──> findings: errors, warnings
- *                                                       │
- *                    a sentence  <── ashlar_spec_explain()
+ *     struct ashlar_spec ──> ashlar_spec_check() ──> findings ──> sentences
+ *            │
+ *            └─> ashlar_tensormap_encode()       one, into memory of the caller
+ *                ashlar_tensormap_encode_many()  many, into slots of a pool
+ *                ashlar_tensormap_batch_...()    the same, by many threads
  *
  * The driver says of a spec that it does not like that a value is invalid, and
  * no more. Here every rule that cuda.h documents for its three encoders is
  * tried, without a GPU, and each that is broken is told with its field, its
  * value and what would be right.
+ *
+ * Encoding does not check first: that takes longer than the encoder does. What
+ * the encoder refuses is then checked, so that the sentence is the same.
  */
 #ifndef ASHLAR_TENSORMAP_H
 #define ASHLAR_TENSORMAP_H
 
 #include <ashlar/export.h>
+#include <ashlar/pool.h>
+#include <ashlar/source.h>
 #include <ashlar/spec.h>
 #include <ashlar/status.h>
 
@@ -108,7 +115,7 @@ enum ashlar_spec_rule {
     ASHLAR_RULE_INNER_PACKED = 12,
     /** Inner bytes fit the swizzle's span, unless the layout is interleaved. */
     ASHLAR_RULE_INNER_SWIZZLE = 13,
-    /** The box fits the shared memory of a block, 227 KiB: the driver. */
+    /** What is loaded fits 228 KiB of shared memory: the driver. */
     ASHLAR_RULE_BOX_MEMORY = 14,
     /**
      * Each of element_strides is 1 to 8. The driver asks it of the first, too,
@@ -125,7 +132,7 @@ enum ashlar_spec_rule {
     ASHLAR_RULE_CORNER_RANGE = 19,
     /**
      * The box between the corners is not empty along any dimension. The driver
-     * counts in 32 bits, so 2^31 and more may be empty, too.
+     * counts its end in 32 bits, so 2^31 and more may be empty, too.
      */
     ASHLAR_RULE_CORNER_AREA = 20,
     /** channels is 1 to 256. */
@@ -157,7 +164,7 @@ enum ashlar_spec_rule {
      * takes others.
      */
     ASHLAR_RULE_SWIZZLE_INTERLEAVE = 106,
-    /** Between the corners is less than 2^31, in which the driver counts. */
+    /** The box ends below 2^31, in which the driver counts. */
     ASHLAR_RULE_CORNER_WRAP = 107,
     /** The device has im2col-wide (10.0); the driver encodes for others, too. */
     ASHLAR_RULE_CAPABILITY_WIDE = 108
@@ -317,6 +324,142 @@ ASHLAR_API const char *ashlar_spec_alias(enum ashlar_spec_field field,
 ASHLAR_API enum ashlar_status ashlar_spec_value(enum ashlar_spec_field field,
                                                 const char *name,
                                                 uint32_t *value_out);
+
+/**
+ * Encode a tensor map.
+ *
+ * @param source  A source with ASHLAR_CAN_ENCODE.
+ * @param spec    Borrowed for the call.
+ * @param map     ASHLAR_TENSOR_MAP_BYTES of host memory at a multiple of as
+ *                many; written only on success.
+ *
+ * @return ASHLAR_OK;
+ *         ASHLAR_ERR_INVALID         a NULL argument, a spec without its size,
+ *                                    or one that the encoder refuses; the
+ *                                    sentence is about the first rule that it
+ *                                    breaks (ashlar_spec_check());
+ *         ASHLAR_ERR_MISALIGNED      map is at no multiple of
+ *                                    ASHLAR_TENSOR_MAP_BYTES;
+ *         ASHLAR_ERR_UNSUPPORTED     the source has no encoder;
+ *         ASHLAR_ERR_NO_DRIVER       the driver is gone;
+ *         ASHLAR_ERR_DRIVER_TOO_OLD  the driver lacks this encoder;
+ *         ASHLAR_ERR_DRIVER          the driver failed, or had no context and
+ *                                    could not make one;
+ *         ASHLAR_ERR_CONTEXT_FAILED  the context had failed before: nothing is
+ *                                    wrong with the spec;
+ *         ASHLAR_ERR_FORKED          the source is the parent's.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_encode(struct ashlar_source *source,
+                        const struct ashlar_spec *spec, void *map);
+
+/**
+ * Give an encoded tensor map another address: the same bytes as encoding anew,
+ * in a third of the time.
+ *
+ * @param source   The source that encoded it.
+ * @param map      An encoded map at a multiple of ASHLAR_TENSOR_MAP_BYTES;
+ *                 written only on success.
+ * @param address  Not 0, below 2^57, and as aligned as the map's address had to
+ *                 be.
+ *
+ * @return As ashlar_tensormap_encode().
+ *
+ * @par Threads  Any thread at any time; the map is the caller's.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_rebase(struct ashlar_source *source, void *map,
+                        uint64_t address);
+
+/**
+ * Encode many tensor maps into slots of a pool: all, or none.
+ *
+ * @param source       A source with ASHLAR_CAN_ENCODE.
+ * @param pool         A pool of "CUtensorMap" whose slots the host may write;
+ *                     n slots are got from it, and all put back on failure.
+ * @param specs        n of them, each of the same size.
+ * @param n            0 is allowed, and does nothing.
+ * @param maps_out     Receives n slots, to be put back by the caller; what is in
+ *                     it after a failure is of no meaning, and no slot.
+ * @param culprit_out  When a spec is refused, receives its index: the lowest, if
+ *                     there are several. n when it was not a spec. May be NULL.
+ *
+ * @return As ashlar_tensormap_encode(), about the spec at *culprit_out;
+ *         ASHLAR_ERR_INVALID  also for a pool of another type, or on memory
+ *                             that the host does not reach;
+ *         or what ashlar_pool_get_bulk() says.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_encode_many(struct ashlar_source *source,
+                             struct ashlar_pool *pool,
+                             const struct ashlar_spec *specs, size_t n,
+                             void **maps_out, size_t *culprit_out);
+
+/** Many tensor maps, while threads encode them. Opaque. */
+struct ashlar_tensormap_batch;
+
+/**
+ * Begin what ashlar_tensormap_encode_many() does, for threads to share.
+ *
+ * The slots are got here, so that the threads only encode.
+ *
+ * @param source     As for ashlar_tensormap_encode_many(); must stay open.
+ * @param pool       As there.
+ * @param specs      As there; borrowed until ashlar_tensormap_batch_finish().
+ * @param n          As there.
+ * @param maps_out   As there; borrowed likewise.
+ * @param batch_out  Receives the batch, the caller's until
+ *                   ashlar_tensormap_batch_finish(); written only on success.
+ *
+ * @return ASHLAR_OK; what ashlar_tensormap_encode_many() says of its arguments
+ *         and the slots; ASHLAR_ERR_NO_MEMORY  no host memory for the record.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status ashlar_tensormap_batch_create(
+    struct ashlar_source *source, struct ashlar_pool *pool,
+    const struct ashlar_spec *specs, size_t n, void **maps_out,
+    struct ashlar_tensormap_batch **batch_out);
+
+/**
+ * Encode maps of a batch, part by part, until none is left to take.
+ *
+ * @param batch  The batch; NULL is refused.
+ *
+ * @return ASHLAR_OK when the parts that this thread took are encoded; else why
+ *         the first of them is not. When others are done is for the caller to
+ *         know, who has the threads.
+ *
+ * @par Threads  Any number of threads at once.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_batch_work(struct ashlar_tensormap_batch *batch);
+
+/**
+ * End a batch: encode what nobody took, and put all slots back if any failed.
+ *
+ * @param batch        The batch; gone, unless ASHLAR_ERR_BUSY comes.
+ * @param culprit_out  As for ashlar_tensormap_encode_many().
+ *
+ * @return As ashlar_tensormap_encode_many();
+ *         ASHLAR_ERR_BUSY  a thread is in ashlar_tensormap_batch_work() still;
+ *                          nothing was ended.
+ *
+ * @par Threads  One thread, when the others have returned from their work.
+ * @since 0.1
+ */
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_batch_finish(struct ashlar_tensormap_batch *batch,
+                              size_t *culprit_out);
 
 ASHLAR_END_DECLS
 

@@ -98,13 +98,11 @@ static inline uint32_t corner_dim(const struct check *check, uint32_t corner)
     return is_interleaved(check) ? corner : corner + 1;
 }
 
-/** How far the box reaches along the dimension of a corner. */
-static inline int64_t corner_reach(const struct check *check, uint32_t i)
+/** Where the box ends along the dimension of a corner, seen from its start. */
+static inline int64_t corner_end(const struct check *check, uint32_t i)
 {
-    const struct ashlar_spec *spec = check->spec;
-
-    return (int64_t)spec->dims[corner_dim(check, i)] + spec->upper_corner[i] -
-           spec->lower_corner[i];
+    return (int64_t)check->spec->dims[corner_dim(check, i)] +
+           check->spec->upper_corner[i];
 }
 
 static inline bool is_packed_in_16(const struct check *check)

@@ -152,7 +152,7 @@ static const struct rule {
     {ASHLAR_RULE_INNER_SWIZZLE, "inner-swizzle", NUMBER, INNER_MOST,
      "make it at most "},
     {ASHLAR_RULE_BOX_MEMORY, "box-memory", BYTES, SAID_BOUND,
-     " of shared memory; a block has at most "},
+     " of shared memory; it must be at most "},
     {ASHLAR_RULE_ELEMENT_STRIDE_RANGE, "element-stride-range", NUMBER,
      RANGE_FROM_1, NULL},
     {ASHLAR_RULE_INTERLEAVE_PACKED, "interleave-packed", NAME, ONE_OF, NULL},

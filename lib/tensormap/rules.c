@@ -15,8 +15,8 @@
 #define INNER_STEP          16u
 #define INNER_PACKED        128u
 #define ALL_SWIZZLES        0x7fu
-/* What a block can have, with the opt-in, since compute capability 9.0. */
-#define SHARED_MEMORY_BYTES (UINT64_C(227) << 10)
+/* What a multiprocessor has since compute capability 9.0. */
+#define SHARED_MEMORY_BYTES (UINT64_C(228) << 10)
 
 #define SWIZZLE_BIT(_name) (1u << ASHLAR_SPEC_SWIZZLE_##_name)
 
@@ -289,6 +289,16 @@ static void check_memory(struct check *check, enum ashlar_spec_field field,
                                .right = SHARED_MEMORY_BYTES});
 }
 
+/* What is loaded of a dimension of the box; 0 when it cannot be told. */
+static uint64_t loaded(const struct ashlar_spec *spec, uint32_t i)
+{
+    uint32_t step = spec->element_strides[i];
+
+    if (spec->box[i] < 1 || spec->box[i] > BOX_MOST || step == 0)
+        return 0;
+    return (spec->box[i] - UINT64_C(1)) / step + 1;
+}
+
 static void check_box(struct check *check)
 {
     const struct ashlar_spec *spec = check->spec;
@@ -298,7 +308,7 @@ static void check_box(struct check *check)
     for (i = 0; i < spec_rank(spec); i++) {
         check_range(check, ASHLAR_RULE_BOX_RANGE, ASHLAR_SPEC_FIELD_BOX, i,
                     spec->box[i], BOX_MOST);
-        elements *= spec->box[i] <= BOX_MOST ? spec->box[i] : 0;
+        elements *= loaded(spec, i);
     }
     if (spec->rank > 0)
         check_inner(check, ASHLAR_SPEC_FIELD_BOX, spec->box[0]);
@@ -401,20 +411,20 @@ static void check_corner(struct check *check, enum ashlar_spec_field field,
                                                       : check->spec->rank});
 }
 
-/* As the driver does it: in 32 bits, whatever that gives. */
+/* As the driver does it: the far end in 32 bits, whatever that gives. */
 static void check_area(struct check *check, uint32_t index)
 {
     const struct ashlar_spec *spec = check->spec;
     uint64_t dim = spec->dims[corner_dim(check, index)];
-    int64_t needed;
+    int64_t end = corner_end(check, index);
 
     if (dim > DIM_MOST ||
-        (int32_t)(uint32_t)(uint64_t)corner_reach(check, index) > 0)
+        (int32_t)(uint32_t)(uint64_t)end > spec->lower_corner[index])
         return;
-    needed = (int64_t)spec->lower_corner[index] - (int64_t)dim + 1;
-    CHECK_FOUND(check, CORNER_AREA, UPPER_CORNER, .index = index,
-                .value = (uint64_t)(int64_t)spec->upper_corner[index],
-                .bound = dim, .right = (uint64_t)needed);
+    CHECK_FOUND(
+        check, CORNER_AREA, UPPER_CORNER, .index = index,
+        .value = (uint64_t)(int64_t)spec->upper_corner[index], .bound = dim,
+        .right = (uint64_t)(spec->lower_corner[index] - (int64_t)dim + 1));
 }
 
 static void check_corners(struct check *check)

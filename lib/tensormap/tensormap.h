@@ -8,13 +8,20 @@
  *     pack.c     strides without gaps
  *     check.c    a spec against its encoder's rules (check.h)
  *     explain.c  a finding in a sentence
+ *     encode.c   one map              ┐
+ *     batch.c    many, by threads     ┴─> the source's encoder
  *
  * A spec is copied once, by the size that its caller knows, and only the copy
  * is looked at. Of the copy nothing is trusted: a rank may be any number, so
  * arrays are walked up to spec_rank(), and sums are made in 64 bits with their
  * overflow seen.
  *
- * Invariant: nothing in these files allocates, locks, or calls a source.
+ * Invariants:
+ *   - names, pack, check and explain allocate nothing, lock nothing, and call no
+ *     source;
+ *   - a source's encoder sees only whole specs of the library's own version, and
+ *     may leave anything where it failed: what is the caller's is written by a
+ *     copy, when it went well.
  */
 #ifndef ASHLAR_TENSORMAP_TENSORMAP_H
 #define ASHLAR_TENSORMAP_TENSORMAP_H
@@ -49,6 +56,18 @@ extern const struct spec_dtype spec_dtypes[SPEC_DTYPES];
 /** Copy a caller's spec; refuses NULL, and one without its size. */
 enum ashlar_status spec_read(struct ashlar_spec *own,
                              const struct ashlar_spec *given);
+
+/**
+ * Encode into memory that nobody looks at unless it went well.
+ *
+ * @param step  The size that the spec must have; 0: whatever it says.
+ */
+enum ashlar_status encode_into(struct ashlar_source *source,
+                               const struct ashlar_spec *spec, size_t step,
+                               void *map);
+
+/** Refuse what can be no encoder. */
+enum ashlar_status encode_check(struct ashlar_source *source, const char *call);
 
 /** Entries of the arrays that are looked at, whatever rank says. */
 static inline uint32_t spec_rank(const struct ashlar_spec *spec)

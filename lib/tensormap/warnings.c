@@ -104,7 +104,7 @@ static void warn_corners(struct check *check)
 
     for (i = 0; i < corner_count(check); i++) {
         dim = corner_dim(check, i);
-        if (spec->dims[dim] <= DIM_MOST && corner_reach(check, i) > INT32_MAX)
+        if (spec->dims[dim] <= DIM_MOST && corner_end(check, i) > INT32_MAX)
             CHECK_FOUND(check, CORNER_WRAP, DIMS, .index = dim,
                         .value = spec->dims[dim], .bound = INT32_MAX,
                         .right = INT32_MAX);

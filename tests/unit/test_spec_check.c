@@ -450,7 +450,7 @@ START_TEST(each_warning_comes_on_one_side_and_is_none_on_the_other)
     struct verdict verdict;
 
     if (limit->rule == ASHLAR_RULE_CORNER_WRAP)
-        bad.lower_corner[0] = -256;
+        bad.lower_corner[0] = -256; /* and so not empty */
     verdict = check(&good);
     ck_assert_msg(verdict.count == 0, "row %d: %s", _i,
                   sentence(&verdict.found[0]));
@@ -527,20 +527,33 @@ START_TEST(interleaved_rows_are_bound_by_no_swizzle)
 }
 END_TEST
 
+START_TEST(elements_that_are_stepped_over_take_no_memory)
+{
+    struct ashlar_spec spec = spec_of(TILED5);
+
+    spec.box[4] = 56;
+    ck_assert_uint_eq(check(&spec).errors, 1);
+    spec.element_strides[4] = 2;
+    ck_assert_uint_eq(check(&spec).errors, 0);
+    spec.box[4] = 57;
+    ck_assert_uint_eq(check(&spec).errors, 1);
+}
+END_TEST
+
 START_TEST(im2col_loads_fit_shared_memory)
 {
     struct ashlar_spec spec = spec_of(IM2COL3);
     struct verdict verdict;
 
     spec.channels = 256;
-    spec.pixels = 454;
+    spec.pixels = 456;
     ck_assert_uint_eq(check(&spec).count, 0);
-    spec.pixels = 455;
+    spec.pixels = 457;
     verdict = check(&spec);
     ck_assert_uint_eq(verdict.errors, 1);
     ck_assert_str_eq(sentence(&verdict.found[0]),
-                     "pixels is 232960 bytes of shared memory; a block has at "
-                     "most 232448");
+                     "pixels is 233984 bytes of shared memory; it must be "
+                     "at most 233472");
 }
 END_TEST
 
@@ -862,7 +875,7 @@ static const struct {
     {LIMIT(TILED, ADDRESS, 0, 0, T57, ADDRESS_RANGE),
      "address is 0x200000000000000; it must be below 0x200000000000000"},
     {LIMIT(TILED5, BOX, 4, 0, 32, BOX_MEMORY),
-     "box is 262144 bytes of shared memory; a block has at most 232448"},
+     "box is 262144 bytes of shared memory; it must be at most 233472"},
     {LIMIT(BETWEEN_32, SWIZZLE, 0, 0, 0, SWIZZLE_INTERLEAVE),
      "swizzle is none; it must be swizzle_32B, as interleave is "
      "interleave_32B"},
@@ -959,6 +972,7 @@ static void add_pairs(Suite *suite)
     tcase_add_loop_test(tcase, swizzles_bound_the_inner_row_by_their_span, 0,
                         SPEC_SWIZZLES);
     tcase_add_test(tcase, interleaved_rows_are_bound_by_no_swizzle);
+    tcase_add_test(tcase, elements_that_are_stepped_over_take_no_memory);
     tcase_add_test(tcase, im2col_loads_fit_shared_memory);
     tcase_add_test(tcase, interleaved_corners_are_of_the_first_dimensions);
     tcase_add_test(tcase, w128_ignores_pixels);
