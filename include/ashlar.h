@@ -19,6 +19,7 @@
 #include <ashlar/stats.h>
 #include <ashlar/status.h>
 #include <ashlar/tensormap.h>
+#include <ashlar/tensormap_cache.h>
 #include <ashlar/type.h>
 #include <ashlar/version.h>
 #include <ashlar/vm.h>

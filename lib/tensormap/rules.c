@@ -289,14 +289,13 @@ static void check_memory(struct check *check, enum ashlar_spec_field field,
                                .right = SHARED_MEMORY_BYTES});
 }
 
-/* What is loaded of a dimension of the box; 0 when it cannot be told. */
+/* What the driver takes to be loaded of a dimension of the box, rounded down,
+ * though what is loaded is rounded up; 0 when it cannot be told. */
 static uint64_t loaded(const struct ashlar_spec *spec, uint32_t i)
 {
     uint32_t step = spec->element_strides[i];
 
-    if (spec->box[i] < 1 || spec->box[i] > BOX_MOST || step == 0)
-        return 0;
-    return (spec->box[i] - UINT64_C(1)) / step + 1;
+    return spec->box[i] > BOX_MOST || step == 0 ? 0 : spec->box[i] / step;
 }
 
 static void check_box(struct check *check)

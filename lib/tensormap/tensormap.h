@@ -9,7 +9,8 @@
  *     check.c    a spec against its encoder's rules (check.h)
  *     explain.c  a finding in a sentence
  *     encode.c   one map              ┐
- *     batch.c    many, by threads     ┴─> the source's encoder
+ *     batch.c    many, by threads     ┼─> the source's encoder
+ *     cache.c    by spec (cache.h)    ┘   key.c: a spec as a key
  *
  * A spec is copied once, by the size that its caller knows, and only the copy
  * is looked at. Of the copy nothing is trusted: a rank may be any number, so

@@ -535,7 +535,7 @@ START_TEST(elements_that_are_stepped_over_take_no_memory)
     ck_assert_uint_eq(check(&spec).errors, 1);
     spec.element_strides[4] = 2;
     ck_assert_uint_eq(check(&spec).errors, 0);
-    spec.box[4] = 57;
+    spec.box[4] = 58;
     ck_assert_uint_eq(check(&spec).errors, 1);
 }
 END_TEST

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "tensormap/cache.h"
+
+#include "base/error.h"
+#include "tensormap/tensormap.h"
+
+/* --- chains --------------------------------------------------------------- */
+
+static struct cache_entry **bucket_of(struct ashlar_tensormap_cache *cache,
+                                      uint64_t hash)
+{
+    return &cache->buckets[hash & cache->bucket_mask];
+}
+
+static struct cache_entry *find(struct ashlar_tensormap_cache *cache,
+                                const struct spec_key *key)
+{
+    struct cache_entry *entry = *bucket_of(cache, key->hash);
+
+    while (entry != NULL &&
+           (entry->key.hash != key->hash || !key_is(&entry->key, key)))
+        entry = entry->next;
+    return entry;
+}
+
+void cache_unlink(struct ashlar_tensormap_cache *cache,
+                  struct cache_entry *entry)
+{
+    struct cache_entry **at = bucket_of(cache, entry->key.hash);
+
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+}
+
+/* --- get ------------------------------------------------------------------ */
+
+/* One get, while it goes on. */
+struct request {
+    struct ashlar_tensormap_cache *cache;
+    const struct ashlar_spec *spec;
+    struct spec_key key;
+    struct cache_stripe *stripe;
+    struct cache_entry *spare; /* FREE, this get's; NULL: none yet */
+};
+
+/* Behind the last byte; all there is when that cannot be told. */
+static uint64_t end_of(const struct ashlar_spec *spec)
+{
+    uint64_t end, step;
+    uint32_t i;
+
+    if (!spec_row_bytes(spec->dtype, spec->dims[0], &end) ||
+        spec->interleave != ASHLAR_SPEC_INTERLEAVE_NONE ||
+        __builtin_add_overflow(end, spec->address, &end))
+        return UINT64_MAX;
+    for (i = 0; i + 1 < spec->rank; i++)
+        if (spec->dims[i + 1] != 0 &&
+            (__builtin_mul_overflow(spec->dims[i + 1] - 1, spec->strides[i],
+                                    &step) ||
+             __builtin_add_overflow(end, step, &end)))
+            return UINT64_MAX;
+    return end;
+}
+
+/* Put the spare in its chain, as being encoded. The stripe's lock is held. */
+static struct cache_entry *enter(struct request *request)
+{
+    struct ashlar_tensormap_cache *cache = request->cache;
+    struct cache_entry *entry = request->spare;
+    struct cache_entry **bucket = bucket_of(cache, request->key.hash);
+
+    request->spare = NULL;
+    entry->key = request->key;
+    entry->end = end_of(request->spec);
+    cache_set_state(entry, CACHE_ENCODING);
+    entry->holds = 1;
+    entry->doomed = false;
+    entry->used = true;
+    __atomic_store_n(&entry->stripe,
+                     (uint32_t)(request->stripe - cache->stripes),
+                     __ATOMIC_RELAXED);
+    entry->next = *bucket;
+    *bucket = entry;
+    request->stripe->misses++;
+    return entry;
+}
+
+/* What was encoded, or was not, is to be seen by those who wait. */
+static void settle(struct request *request, struct cache_entry *entry,
+                   bool good)
+{
+    struct cache_stripe *stripe = request->stripe;
+
+    lock_take(&stripe->lock);
+    if (good) {
+        cache_set_state(entry, entry->doomed ? CACHE_DOOMED : CACHE_READY);
+        stripe->maps++;
+        stripe->held++;
+    } else {
+        if (!entry->doomed)
+            cache_unlink(request->cache, entry);
+        cache_set_state(entry, CACHE_FREE);
+        entry->holds = 0;
+        stripe->refusals++;
+    }
+    (void)pthread_cond_broadcast(&stripe->encoded);
+    lock_give(&stripe->lock);
+}
+
+static enum ashlar_status encode(struct request *request,
+                                 struct cache_entry *entry,
+                                 struct cache_entry **entry_out)
+{
+    enum ashlar_status status =
+        encode_into(request->cache->source, request->spec, 0,
+                    cache_map_of(request->cache, entry));
+
+    settle(request, entry, status == ASHLAR_OK);
+    if (status != ASHLAR_OK)
+        cache_give(request->cache, entry);
+    else
+        *entry_out = entry;
+    return status;
+}
+
+static void hit(struct cache_stripe *stripe, struct cache_entry *entry)
+{
+    stripe->held += entry->holds == 0;
+    entry->holds++;
+    entry->used = true;
+    stripe->hits++;
+}
+
+/* The stripe's lock is held, and given back. */
+static enum ashlar_status refuse_full(struct request *request)
+{
+    request->stripe->refusals++;
+    lock_give(&request->stripe->lock);
+    return error_set(ASHLAR_ERR_LIMIT,
+                     "all %zu maps of the cache are held; put what is not used "
+                     "any more, or give the cache more slots",
+                     request->cache->slots);
+}
+
+/*
+ * The entry of a key, held: found, waited for, or encoded. A spare is taken with
+ * no stripe locked, so whoever comes back with one looks again.
+ */
+static enum ashlar_status obtain(struct request *request,
+                                 struct cache_entry **entry_out)
+{
+    struct cache_stripe *stripe = request->stripe;
+    struct cache_entry *entry;
+    bool waited = false, full = false;
+
+    lock_take(&stripe->lock);
+    for (;;) {
+        entry = find(request->cache, &request->key);
+        if (entry != NULL && entry->state == CACHE_READY) {
+            hit(stripe, entry);
+            lock_give(&stripe->lock);
+            *entry_out = entry;
+            return ASHLAR_OK;
+        }
+        if (entry != NULL) {
+            stripe->waits += !waited;
+            waited = true;
+            (void)pthread_cond_wait(&stripe->encoded, &stripe->lock.mutex);
+        } else if (request->spare != NULL) {
+            entry = enter(request);
+            lock_give(&stripe->lock);
+            return encode(request, entry, entry_out);
+        } else if (full) {
+            return refuse_full(request);
+        } else {
+            lock_give(&stripe->lock);
+            request->spare = cache_take(request->cache);
+            full = request->spare == NULL;
+            lock_take(&stripe->lock);
+        }
+    }
+}
+
+/* The encoder refuses it, too: by its own word, or by the rules. */
+static enum ashlar_status refuse_spec(struct ashlar_tensormap_cache *cache,
+                                      const struct ashlar_spec *spec)
+{
+    _Alignas(128) unsigned char map[ASHLAR_TENSOR_MAP_BYTES];
+    enum ashlar_status status = encode_into(cache->source, spec, 0, map);
+    struct cache_stripe *stripe = &cache->stripes[0];
+
+    lock_take(&stripe->lock);
+    stripe->refusals++;
+    lock_give(&stripe->lock);
+    if (status != ASHLAR_OK)
+        return status;
+    return error_set(ASHLAR_ERR_UNSUPPORTED,
+                     "the encoder takes this spec, and ashlar's rules do not: "
+                     "it cannot be cached");
+}
+
+static enum ashlar_status get(struct ashlar_tensormap_cache *cache,
+                              const struct ashlar_spec *spec, uint64_t context,
+                              const void **map_out)
+{
+    struct request request = {.cache = cache, .spec = spec};
+    struct cache_entry *entry = NULL;
+    enum ashlar_status status;
+
+    if (!key_make(spec, context, &request.key))
+        return refuse_spec(cache, spec);
+    request.stripe = &cache->stripes[request.key.hash % CACHE_STRIPES];
+    status = obtain(&request, &entry);
+    if (request.spare != NULL)
+        cache_give(cache, request.spare);
+    if (status == ASHLAR_OK)
+        *map_out = cache_map_of(cache, entry);
+    return status;
+}
+
+static enum ashlar_status refuse_null(const char *call, const char *name)
+{
+    return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for %s", call,
+                     name);
+}
+
+enum ashlar_status
+ashlar_tensormap_cache_get(struct ashlar_tensormap_cache *cache,
+                           const struct ashlar_spec *spec, uint64_t context,
+                           const void **map_out)
+{
+    static const char call[] = "ashlar_tensormap_cache_get()";
+    struct ashlar_spec own;
+    enum ashlar_status status = cache_check(cache, call);
+
+    if (status != ASHLAR_OK)
+        return status;
+    if (spec == NULL || map_out == NULL)
+        return refuse_null(call, spec == NULL ? "spec" : "map_out");
+    if (spec->size == sizeof(own))
+        return get(cache, spec, context, map_out);
+    status = spec_read(&own, spec);
+    return status == ASHLAR_OK ? get(cache, &own, context, map_out) : status;
+}
+
+/* --- put ------------------------------------------------------------------ */
+
+static enum ashlar_status entry_of(struct ashlar_tensormap_cache *cache,
+                                   const void *map,
+                                   struct cache_entry **entry_out)
+{
+    uintptr_t offset = (uintptr_t)map - (uintptr_t)cache->maps;
+
+    if (offset >= cache->slots * ASHLAR_TENSOR_MAP_BYTES)
+        return error_set(
+            ASHLAR_ERR_WRONG_OWNER,
+            "%p is no map of this cache, whose maps lie at %p to "
+            "%p",
+            map, (void *)cache->maps,
+            (void *)(cache->maps + cache->slots * ASHLAR_TENSOR_MAP_BYTES));
+    if (offset % ASHLAR_TENSOR_MAP_BYTES != 0)
+        return error_set(ASHLAR_ERR_MISALIGNED,
+                         "%p lies %zu bytes inside a map", map,
+                         (size_t)(offset % ASHLAR_TENSOR_MAP_BYTES));
+    *entry_out = &cache->entries[offset / ASHLAR_TENSOR_MAP_BYTES];
+    return ASHLAR_OK;
+}
+
+/* One hold less; false when there was none. The entry may be free then. */
+static bool drop_hold(struct ashlar_tensormap_cache *cache,
+                      struct cache_entry *entry, bool *freed_out)
+{
+    struct cache_stripe *stripe = cache_stripe_of(cache, entry);
+    enum cache_state state;
+    bool held;
+
+    *freed_out = false;
+    lock_take(&stripe->lock);
+    state = cache_state_under(cache, entry, stripe);
+    held = (state == CACHE_READY || state == CACHE_DOOMED) && entry->holds != 0;
+    if (held) {
+        entry->holds--;
+        stripe->held -= entry->holds == 0;
+        if (entry->holds == 0 && state == CACHE_DOOMED) {
+            cache_set_state(entry, CACHE_FREE);
+            stripe->maps--;
+            *freed_out = true;
+        }
+    }
+    lock_give(&stripe->lock);
+    return held;
+}
+
+enum ashlar_status
+ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
+                           const void *map)
+{
+    static const char call[] = "ashlar_tensormap_cache_put()";
+    struct cache_entry *entry = NULL;
+    enum ashlar_status status = cache_check(cache, call);
+    bool freed;
+
+    if (status == ASHLAR_OK && map == NULL)
+        status = refuse_null(call, "map");
+    if (status == ASHLAR_OK)
+        status = entry_of(cache, map, &entry);
+    if (status != ASHLAR_OK)
+        return status;
+    if (!drop_hold(cache, entry, &freed))
+        return error_set(ASHLAR_ERR_NOT_LIVE,
+                         "nobody holds the map at %p: it was put as often as "
+                         "it was got",
+                         map);
+    if (freed)
+        cache_give(cache, entry);
+    return ASHLAR_OK;
+}
+
+/* --- invalidate ----------------------------------------------------------- */
+
+/*
+ * Take an entry out of its chain, for ever. True when nobody holds it: it is
+ * FREE then, and the caller's.
+ */
+static bool doom(struct ashlar_tensormap_cache *cache,
+                 struct cache_stripe *stripe, struct cache_entry *entry)
+{
+    cache_unlink(cache, entry);
+    stripe->invalidations++;
+    if (entry->state == CACHE_ENCODING) {
+        entry->doomed = true;
+        return false;
+    }
+    if (entry->holds != 0) {
+        cache_set_state(entry, CACHE_DOOMED);
+        return false;
+    }
+    cache_set_state(entry, CACHE_FREE);
+    stripe->maps--;
+    return true;
+}
+
+/* Of one chain; what is free then is put in front of a list. */
+static size_t doom_chain(struct ashlar_tensormap_cache *cache,
+                         struct cache_stripe *stripe, size_t bucket,
+                         uint64_t address, uint64_t end,
+                         struct cache_entry **freed)
+{
+    struct cache_entry *entry = cache->buckets[bucket], *next;
+    size_t count = 0;
+
+    for (; entry != NULL; entry = next) {
+        next = entry->next;
+        if (entry->key.words[1] >= end || entry->end <= address)
+            continue;
+        count++;
+        if (doom(cache, stripe, entry)) {
+            entry->next = *freed;
+            *freed = entry;
+        }
+    }
+    return count;
+}
+
+static size_t invalidate(struct ashlar_tensormap_cache *cache, uint64_t address,
+                         uint64_t end)
+{
+    struct cache_entry *freed, *entry;
+    size_t bucket, count = 0;
+
+    for (bucket = 0; bucket <= cache->bucket_mask; bucket++) {
+        struct cache_stripe *stripe = &cache->stripes[bucket % CACHE_STRIPES];
+
+        freed = NULL;
+        lock_take(&stripe->lock);
+        count += doom_chain(cache, stripe, bucket, address, end, &freed);
+        lock_give(&stripe->lock);
+        while ((entry = freed) != NULL) {
+            freed = entry->next;
+            cache_give(cache, entry);
+        }
+    }
+    return count;
+}
+
+enum ashlar_status
+ashlar_tensormap_cache_invalidate(struct ashlar_tensormap_cache *cache,
+                                  uint64_t address, uint64_t bytes,
+                                  size_t *dropped_out)
+{
+    enum ashlar_status status =
+        cache_check(cache, "ashlar_tensormap_cache_invalidate()");
+    uint64_t end;
+    size_t count = 0;
+
+    if (status != ASHLAR_OK)
+        return status;
+    if (__builtin_add_overflow(address, bytes, &end))
+        return error_set(ASHLAR_ERR_INVALID,
+                         "0x%llx and %llu bytes end beyond the last address",
+                         (unsigned long long)address,
+                         (unsigned long long)bytes);
+    if (bytes != 0)
+        count = invalidate(cache, address, end);
+    if (dropped_out != NULL)
+        *dropped_out = count;
+    return ASHLAR_OK;
+}
