@@ -813,7 +813,7 @@ START_TEST(any_bits_are_checked_and_explained)
     char text[256];
     size_t i, n, length;
 
-    for (n = 0; n < 20000; n++) {
+    for (n = 0; n < stress_count(4000, 1000000); n++) {
         spec = any_spec(&random);
         verdict = check_for(&spec, n % 2 == 0 ? 0 : 90);
         for (i = 0; i < verdict.count; i++) {
