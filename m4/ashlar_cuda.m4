@@ -10,7 +10,9 @@
 #   --with-cuda=DIR   look in DIR/include, and fail if they are not there
 #   --with-cuda=no    do not look
 #
-# Sets CUDA_CPPFLAGS, the condition HAVE_CUDA_H, and ashlar_cuda_summary.
+# Sets CUDA_CPPFLAGS, the conditions HAVE_CUDA_H and HAVE_CUDA_TYPEDEFS (those
+# of the driver's entry points, which the plug-in "cuda" is built with), and
+# ashlar_cuda_summary, ashlar_cuda_plugin_summary.
 # Defines HAVE_CUDA_H and ASHLAR_CUDA_INCLUDE_DIR.
 AC_DEFUN([ASHLAR_CUDA], [
 AC_ARG_WITH([cuda],
@@ -40,6 +42,18 @@ for ashlar_dir in $ashlar_cuda_dirs; do
        ashlar_cuda_summary="no ($ashlar_dir/include/cuda.h is older than 12.0)"])
   ])
 done
+ashlar_cuda_plugin_summary=$ashlar_cuda_summary
+ashlar_have_typedefs=no
+AS_IF([test -n "$ashlar_cuda_dir"], [
+  AC_MSG_CHECKING([for $ashlar_cuda_dir/include/cudaTypedefs.h])
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <cuda.h>
+      #include <cudaTypedefs.h>]], [[PFN_cuCtxGetId_v12000 get_id = 0;
+      return get_id != 0;]])],
+    [ashlar_have_typedefs=yes
+     ashlar_cuda_plugin_summary=yes],
+    [ashlar_cuda_plugin_summary="no (cudaTypedefs.h not found)"])
+  AC_MSG_RESULT([$ashlar_have_typedefs])
+])
 CPPFLAGS=$ashlar_save_CPPFLAGS
 AS_IF([test -n "$ashlar_cuda_dir"], [
   AS_IF([test "x$ashlar_cuda_dir" != x/usr],
@@ -57,4 +71,5 @@ AS_IF([test -n "$ashlar_cuda_dir"], [
       [AC_MSG_ERROR([--with-cuda: $ashlar_cuda_summary in: $ashlar_cuda_dirs])])])
 AC_SUBST([CUDA_CPPFLAGS])
 AM_CONDITIONAL([HAVE_CUDA_H], [test -n "$ashlar_cuda_dir"])
+AM_CONDITIONAL([HAVE_CUDA_TYPEDEFS], [test "x$ashlar_have_typedefs" = xyes])
 ])

@@ -55,12 +55,13 @@ int command_doctor(int argc, char **argv)
     struct arguments arguments = {NULL, false};
     struct findings findings = {0, NULL};
     size_t problems;
+    bool driver;
 
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     doctor_library(&findings);
     doctor_toolkit(&findings, arguments.cuda, doctor_slots(&findings));
-    doctor_driver(&findings);
-    doctor_sources(&findings);
+    driver = doctor_driver(&findings);
+    doctor_sources(&findings, driver);
     doctor_limits(&findings);
     problems = findings_count(&findings, FINDING_PROBLEM);
     if (arguments.json)

@@ -27,8 +27,8 @@ static const char doc[] =
     "\v"
     "Plug-ins are files ashlar_NAME.so in the folders of $ASHLAR_PLUGIN_PATH, "
     "in ashlar/plugins beside the library, and where ashlar was installed; the "
-    "first of a name counts. Each is opened, with no options, unless --no-open "
-    "says otherwise: a device's driver may then start.\n"
+    "first of a name counts. Each is opened, once for each of its devices, "
+    "unless --no-open says otherwise: a device's driver may then start.\n"
     "\n"
     "Examples:\n"
     "  ashlar sources\n"
@@ -76,19 +76,22 @@ static void bytes_cell(struct grid *grid, const struct found *found,
 static void source_row(struct grid *grid, const struct found *found)
 {
     char *can = can_text(found->can);
+    char *device = must_format("  %s", found->options);
 
-    grid_cell(grid, found->name);
+    grid_cell(grid, found->options[0] == '\0' ? found->name : device);
     bytes_cell(grid, found, found->granule);
     bytes_cell(grid, found, found->memory_bytes);
     grid_cell(grid, found->state == FOUND_OPENED || found->state == FOUND_GOOD
                         ? can
                         : found_state_text(found->state));
+    free(device);
     free(can);
 }
 
 static void print_note(const struct found *found, const struct look *look)
 {
-    char *name = human_printable(found->name, SIZE_MAX, "");
+    char *name = human_printable(
+        found->options[0] == '\0' ? found->name : found->options, SIZE_MAX, "");
     char *fact = must_format(
         "%s%s%s%s%s", found->path[0] == '\0' ? "built in" : found->path,
         found->version[0] == '\0' ? "" : ", version ", found->version,
@@ -158,6 +161,7 @@ static json_t *source_json(const struct found *found)
                         json_boolean(found->path[0] == '\0'));
     json_object_set_new(object, "path", text_json(found->path));
     json_object_set_new(object, "version", text_json(found->version));
+    json_object_set_new(object, "options", text_json(found->options));
     json_object_set_new(object, "description", text_json(found->description));
     json_object_set_new(object, "can", can_json(found->can));
     json_object_set_new(object, "granule", bytes_json(found, found->granule));

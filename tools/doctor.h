@@ -7,6 +7,8 @@
 #ifndef ASHLAR_TOOLS_DOCTOR_H
 #define ASHLAR_TOOLS_DOCTOR_H
 
+#include <stdbool.h>
+
 #include "findings.h"
 
 /**
@@ -29,14 +31,16 @@ unsigned doctor_slots(struct findings *findings);
 void doctor_toolkit(struct findings *findings, const char *folder,
                     unsigned served);
 
-/** The driver's library. */
-void doctor_driver(struct findings *findings);
+/** The driver's library. Returns whether it is there. */
+bool doctor_driver(struct findings *findings);
 
 /**
- * Sources found and refused, and whether a range on vm grows. Plug-ins are
- * loaded, not opened.
+ * Sources found and refused, and whether ranges on vm, and on cuda where there
+ * is a driver, grow. Other plug-ins are loaded, not opened.
+ *
+ * @param driver  From doctor_driver().
  */
-void doctor_sources(struct findings *findings);
+void doctor_sources(struct findings *findings, bool driver);
 
 /** What the system allows a process. */
 void doctor_limits(struct findings *findings);

@@ -5,7 +5,6 @@
 #include "doctor.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -42,7 +41,7 @@ static void tell_version(struct findings *findings, int version)
                                   "later");
 }
 
-void doctor_driver(struct findings *findings)
+bool doctor_driver(struct findings *findings)
 {
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 
@@ -53,7 +52,7 @@ void doctor_driver(struct findings *findings)
                         "fine for pools on the heap; to launch kernels, "
                         "install the NVIDIA driver or, in a container, start "
                         "it with its GPUs");
-        return;
+        return false;
     }
     tell_version(findings, driver_version(library));
     if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0 &&
@@ -64,4 +63,5 @@ void doctor_driver(struct findings *findings)
                                   "container, start it with its GPUs");
     }
     dlclose(library);
+    return true;
 }

@@ -61,10 +61,11 @@ static void tell_sources(struct findings *findings)
     sources_clear(&sources);
 }
 
-/* --- the vm source -------------------------------------------------------- */
+/* --- what ranges do ------------------------------------------------------- */
 
-/* Grow a range by a granule, and write to it. */
-static bool try_range(struct ashlar_source *source, uint64_t granule)
+/* Grow a range by a granule, and write to it if the host can. */
+static bool try_range(struct ashlar_source *source,
+                      const struct ashlar_source_info *info)
 {
     struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
     struct ashlar_range *range;
@@ -72,8 +73,8 @@ static bool try_range(struct ashlar_source *source, uint64_t granule)
 
     if (ashlar_range_create(source, NULL, &range) != ASHLAR_OK)
         return false;
-    good = ashlar_range_grow_to(range, granule, &result) == ASHLAR_OK;
-    if (good)
+    good = ashlar_range_grow_to(range, info->granule, &result) == ASHLAR_OK;
+    if (good && (info->can & ASHLAR_CAN_HOST_ACCESS) != 0)
         *(volatile char *)(uintptr_t)result.base = 1;
     (void)ashlar_range_destroy(range, ASHLAR_QUIET, 1);
     return good;
@@ -86,7 +87,7 @@ static void tell_vm(struct findings *findings)
     bool good = ashlar_source_open("vm", NULL, &source) == ASHLAR_OK;
 
     if (good && ashlar_source_query(source, &info) == ASHLAR_OK &&
-        try_range(source, info.granule)) {
+        try_range(source, &info)) {
         findings_add(findings, FINDING_OK, "vm",
                      "ranges grow by granules of %s, up to %s",
                      human_bytes(info.granule).s,
@@ -97,6 +98,35 @@ static void tell_vm(struct findings *findings)
         findings_advise(findings, "%s", ashlar_last_error_message());
     }
     if (good)
+        (void)ashlar_source_close(source);
+}
+
+/* A device's driver is started for it, but no context is. */
+static void tell_cuda(struct findings *findings)
+{
+    struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
+    struct ashlar_source *source;
+    enum ashlar_status status = ashlar_source_open("cuda", NULL, &source);
+
+    if (status == ASHLAR_ERR_NO_PLUGIN) {
+        findings_add(findings, FINDING_NOTE, "cuda", "there is no plug-in");
+        findings_advise(findings, "it is built where the toolkit's cuda.h and "
+                                  "cudaTypedefs.h are found");
+        return;
+    }
+    if (status == ASHLAR_OK &&
+        ashlar_source_query(source, &info) == ASHLAR_OK &&
+        try_range(source, &info)) {
+        findings_add(findings, FINDING_OK, "cuda",
+                     "%s: ranges grow by granules of %s, up to %s",
+                     info.description, human_bytes(info.granule).s,
+                     human_bytes(info.memory_bytes).s);
+    } else {
+        findings_add(findings, FINDING_PROBLEM, "cuda",
+                     "a range on device 0 cannot grow");
+        findings_advise(findings, "%s", ashlar_last_error_message());
+    }
+    if (status == ASHLAR_OK)
         (void)ashlar_source_close(source);
 }
 
@@ -155,11 +185,13 @@ static void tell_shared_huge_pages(struct findings *findings)
                  granted ? "" : ": the option huge=yes of vm has no effect");
 }
 
-void doctor_sources(struct findings *findings)
+void doctor_sources(struct findings *findings, bool driver)
 {
     tell_sources(findings);
     tell_memfd(findings);
     tell_vm(findings);
+    if (driver)
+        tell_cuda(findings);
     tell_maps(findings);
     tell_shared_huge_pages(findings);
 }

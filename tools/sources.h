@@ -25,6 +25,7 @@ struct found {
     char *version;
     char *description; /* "" unless opened */
     char *reason;      /* "" for none */
+    char *options;     /* what it was opened by, such as "device=1"; "" */
     enum found_state state;
     uint64_t can; /* the groups it has; when opened, what works */
     uint64_t granule;
@@ -36,7 +37,10 @@ struct sources {
     struct found *list;
 };
 
-/** Find them all, and open each if that is wished. False: the error is set. */
+/**
+ * Find them all, and open each if that is wished. One that takes "device=N"
+ * comes once for each of its devices. False: the error is set.
+ */
 bool sources_find(struct sources *sources, bool open);
 void sources_clear(struct sources *sources);
 

@@ -15,7 +15,8 @@
  *
  * Rules, which `ashlar check-plugin NAME` tries a plug-in by:
  *   - A member from `block_usable` on is optional, but groups are whole or
- *     absent; ASHLAR_CAN_* says which group a member is of.
+ *     absent; ASHLAR_CAN_* says which group a member is of. There is none of
+ *     graphs without that of fences.
  *   - Structs grow only at their end. ashlar copies as much of a plug-in's as
  *     both sides know, and never uses the plug-in's own. What ashlar hands to a
  *     plug-in has its size in it: nothing behind that is there to be read, or
@@ -76,6 +77,8 @@ ASHLAR_BEGIN_DECLS
 #define ASHLAR_CAN_EXPORT (UINT64_C(1) << 6)
 /** The host may read and write the memory, as the home location may. */
 #define ASHLAR_CAN_HOST_ACCESS (UINT64_C(1) << 7)
+/** Fences on graphs, and on streams that are being captured into one. */
+#define ASHLAR_CAN_GRAPH (UINT64_C(1) << 8)
 
 /** What a location may do with memory. */
 enum ashlar_rights {
@@ -98,6 +101,9 @@ struct ashlar_plugin_option {
     const char *value;
 };
 
+/** The most rights that a source names for its ranges to start with. */
+#define ASHLAR_PLUGIN_ACCESS_MOST 16
+
 /** What a source tells of itself when it is opened. */
 struct ashlar_plugin_info {
     /** sizeof(struct ashlar_plugin_info), set by ashlar. */
@@ -116,6 +122,11 @@ struct ashlar_plugin_info {
     uint8_t identity[16];
     /** A few words, such as "NVIDIA H200". */
     char description[64];
+    /** Rights beside home's that each range has unless its options differ. */
+    struct ashlar_access access[ASHLAR_PLUGIN_ACCESS_MOST];
+    /** How many of them there are. */
+    uint32_t access_count;
+    uint32_t reserved;
 };
 
 /** What ashlar offers a plug-in. Constant, for the life of the process. */
@@ -327,7 +338,8 @@ struct ashlar_plugin {
 
     /**
      * A file descriptor that stands for a chunk in another process; the
-     * caller's to close, and closed by exec.
+     * caller's to close, and closed by exec. The chunk was made for export, and
+     * not imported.
      *
      * @param offset_out  Where in it the chunk starts, for chunk_import().
      */
@@ -337,6 +349,27 @@ struct ashlar_plugin {
     /** The chunk that a descriptor stands for; the caller keeps the latter. */
     enum ashlar_status (*chunk_import)(void *state, int fd, uint64_t offset,
                                        uint64_t bytes, uint64_t *chunk_out);
+
+    /* --- ASHLAR_CAN_GRAPH, which needs ASHLAR_CAN_FENCE --------------------- */
+
+    /**
+     * A fence that passes when the graph that a stream is being captured into,
+     * and every executable graph that is made of it, are gone; perhaps a little
+     * later. It is queried and dropped like any other, and may be dropped, and
+     * the source closed, while the graph is still there.
+     *
+     * @return ASHLAR_ERR_INVALID when the stream is not being captured;
+     *         ASHLAR_ERR_CAPTURE when its capture was spoilt, and makes no
+     *         graph.
+     */
+    enum ashlar_status (*fence_capture)(void *state, uint64_t stream,
+                                        uint64_t *fence_out);
+    /**
+     * The same for a graph at hand, and the executable graphs that are made of
+     * it from now on. No graph has the number 0.
+     */
+    enum ashlar_status (*fence_graph)(void *state, uint64_t graph,
+                                      uint64_t *fence_out);
 };
 
 ASHLAR_END_DECLS

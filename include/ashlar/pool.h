@@ -301,9 +301,12 @@ ASHLAR_API enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
  *
  * @return As ashlar_pool_put_bulk();
  *         ASHLAR_ERR_INVALID      no fences, or a bad one;
- *         ASHLAR_ERR_UNSUPPORTED  the source has no fences;
+ *         ASHLAR_ERR_UNSUPPORTED  the source has no fences of that kind;
  *         ASHLAR_ERR_CAPTURE      a stream is being captured, and cannot be a
- *                                 fence;
+ *                                 fence of kind ASHLAR_FENCE_STREAM; what a
+ *                                 graph reads waits for ASHLAR_FENCE_CAPTURE;
+ *         ASHLAR_ERR_CONTEXT_FAILED  a stream's context has failed, and takes
+ *                                 no fence;
  *         ASHLAR_ERR_NO_MEMORY    no host memory for the record.
  *
  * @par Threads  Any thread at any time.

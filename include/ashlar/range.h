@@ -46,8 +46,19 @@ enum ashlar_fence_kind {
     ASHLAR_FENCE_QUIET = 1,
     /** The work queued on a stream when the call is made. */
     ASHLAR_FENCE_STREAM = 2,
-    /** An event of the caller's, who keeps it until it has passed. */
-    ASHLAR_FENCE_EVENT = 3
+    /**
+     * An event of the caller's, who keeps it until it has passed. It must not
+     * have been recorded on a stream that is being captured.
+     */
+    ASHLAR_FENCE_EVENT = 3,
+    /**
+     * The graph that a stream is being captured into, and every executable
+     * graph that is made of it, being gone: what a captured launch uses is used
+     * again by each replay.
+     */
+    ASHLAR_FENCE_CAPTURE = 4,
+    /** The same of a graph at hand; executables made before do not count. */
+    ASHLAR_FENCE_GRAPH = 5
 };
 
 /** "When the work queued on this stream so far is done." */
@@ -58,7 +69,10 @@ struct ashlar_fence {
     uint32_t reserved;
     /** The source that the stream belongs to; NULL: the range's own. */
     struct ashlar_source *source;
-    /** The stream or event; a stream of 0 is the default stream, and waits. */
+    /**
+     * The stream, event or graph; a stream of 0 is the default stream, and
+     * waits.
+     */
     uint64_t handle;
 };
 
@@ -189,7 +203,11 @@ ashlar_range_create(struct ashlar_source *source,
  *         ASHLAR_ERR_INVALID    a NULL argument, n of 0, a bad fence;
  *         ASHLAR_ERR_BUSY       pools stand on it; the sentence has the count;
  *         ASHLAR_ERR_CAPTURE    a stream is being captured and cannot be a
- *                               fence;
+ *                               fence of kind ASHLAR_FENCE_STREAM;
+ *                               ASHLAR_FENCE_CAPTURE is for those;
+ *         ASHLAR_ERR_UNSUPPORTED  the source has no fences of that kind;
+ *         ASHLAR_ERR_CONTEXT_FAILED  a stream's context has failed, and takes
+ *                               no fence; its work is over: ASHLAR_QUIET;
  *         ASHLAR_ERR_NO_MEMORY  no host memory to note what is to be taken
  *                               away; nothing was done;
  *         ASHLAR_ERR_FORKED     the range is the parent's;

@@ -17,7 +17,8 @@
  * of location 0 are the protection of the pages; those of the others are only
  * recorded, so that access lists can be tested. Streams are any numbers: a
  * stream has work to do from ashlar_vm_hold() until ashlar_vm_finish(), and
- * fences on it pass then.
+ * fences on it pass then. Events and graphs are such numbers, too, and what
+ * captures is the stream.
  */
 #ifndef ASHLAR_VM_H
 #define ASHLAR_VM_H

@@ -15,8 +15,7 @@ static enum ashlar_status check_rights(const struct ashlar_range *range,
         return error_set(ASHLAR_ERR_INVALID,
                          "location is %u; the source \"%s\" has %u, from 0 on",
                          location, range->source->name, count);
-    if (rights == ASHLAR_RIGHTS_NONE || rights == ASHLAR_RIGHTS_READ ||
-        rights == ASHLAR_RIGHTS_READ_WRITE)
+    if (rights_are_known(rights))
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_INVALID,
                      "rights are %u; give 0 (none), 1 (read) or 3 (read and "
@@ -51,8 +50,8 @@ static void set_rights(struct ashlar_range *range,
 enum ashlar_status access_start(struct ashlar_range *range,
                                 const struct ashlar_range_options *options)
 {
-    struct ashlar_access home = {range->source->info.home_location,
-                                 ASHLAR_RIGHTS_READ_WRITE};
+    const struct ashlar_plugin_info *info = &range->source->info;
+    struct ashlar_access home = {info->home_location, ASHLAR_RIGHTS_READ_WRITE};
     enum ashlar_status status = ASHLAR_OK;
     size_t i;
 
@@ -60,22 +59,26 @@ enum ashlar_status access_start(struct ashlar_range *range,
         return error_set(ASHLAR_ERR_INVALID,
                          "access is NULL, but access_count is %zu",
                          options->access_count);
-    if (options->access_count > range->source->info.location_count)
+    if (options->access_count > info->location_count)
         return error_set(ASHLAR_ERR_INVALID,
                          "access_count is %zu; the source \"%s\" has %u "
                          "locations",
                          options->access_count, range->source->name,
-                         range->source->info.location_count);
+                         info->location_count);
     for (i = 0; i < options->access_count && status == ASHLAR_OK; i++)
         status = check_rights(range, options->access[i].location,
                               options->access[i].rights);
     if (status != ASHLAR_OK)
         return status;
-    if (vector_make_room(&range->access, (uint32_t)options->access_count + 1,
+    if (vector_make_room(&range->access,
+                         (uint32_t)options->access_count + info->access_count +
+                             1,
                          sizeof(home)) != 0)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the list of rights");
     set_rights(range, &home);
+    for (i = 0; i < info->access_count; i++)
+        set_rights(range, &info->access[i]);
     for (i = 0; i < options->access_count; i++)
         set_rights(range, &options->access[i]);
     return ASHLAR_OK;

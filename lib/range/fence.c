@@ -15,13 +15,31 @@ static enum ashlar_status check_fence(const struct ashlar_fence *fence,
         return error_set(ASHLAR_ERR_INVALID,
                          "fences[%zu].reserved is %u; it must be 0", i,
                          fence->reserved);
-    if (fence->kind == ASHLAR_FENCE_QUIET ||
-        fence->kind == ASHLAR_FENCE_STREAM || fence->kind == ASHLAR_FENCE_EVENT)
+    if (fence->kind >= ASHLAR_FENCE_QUIET && fence->kind <= ASHLAR_FENCE_GRAPH)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_INVALID,
-                     "fences[%zu].kind is %u; give 1 (quiet), 2 (stream) or 3 "
-                     "(event)",
+                     "fences[%zu].kind is %u; give 1 (quiet), 2 (stream), 3 "
+                     "(event), 4 (capture) or 5 (graph)",
                      i, fence->kind);
+}
+
+/* A fence of the source's, of whatever kind but quiet. */
+static enum ashlar_status make(struct ashlar_source *source,
+                               const struct ashlar_fence *fence,
+                               uint64_t *handle_out)
+{
+    const struct ashlar_plugin *ops = &source->ops;
+
+    switch (fence->kind) {
+    case ASHLAR_FENCE_EVENT:
+        return ops->fence_event(source->state, fence->handle, handle_out);
+    case ASHLAR_FENCE_CAPTURE:
+        return ops->fence_capture(source->state, fence->handle, handle_out);
+    case ASHLAR_FENCE_GRAPH:
+        return ops->fence_graph(source->state, fence->handle, handle_out);
+    default:
+        return ops->fence_record(source->state, fence->handle, handle_out);
+    }
 }
 
 static enum ashlar_status record(struct ashlar_source *source,
@@ -34,11 +52,7 @@ static enum ashlar_status record(struct ashlar_source *source,
     status = source_check(source, "a fence");
     if (status != ASHLAR_OK)
         return status;
-    if (fence->kind == ASHLAR_FENCE_EVENT)
-        status = source->ops.fence_event(source->state, fence->handle, &handle);
-    else
-        status =
-            source->ops.fence_record(source->state, fence->handle, &handle);
+    status = make(source, fence, &handle);
     if (status == ASHLAR_OK)
         item->fences[item->fence_count++] =
             (struct retire_fence){source_hold(source), handle};

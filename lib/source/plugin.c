@@ -122,6 +122,13 @@ static void no_fence_drop(void *state, uint64_t fence)
     (void)state, (void)fence;
 }
 
+static enum ashlar_status no_fence_graph(void *state, uint64_t handle,
+                                         uint64_t *fence_out)
+{
+    (void)state, (void)handle, (void)fence_out;
+    return unsupported("fences on graphs");
+}
+
 static enum ashlar_status no_encode(void *state, const struct ashlar_spec *spec,
                                     void *map_out)
 {
@@ -175,6 +182,7 @@ static const struct group groups[] = {
     GROUP("fence", ASHLAR_CAN_FENCE, fence_record, fence_drop),
     GROUP("encode", ASHLAR_CAN_ENCODE, encode, encode_rebase),
     GROUP("export", ASHLAR_CAN_EXPORT, chunk_export, chunk_import),
+    GROUP("graph", ASHLAR_CAN_GRAPH, fence_capture, fence_graph),
 };
 
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
@@ -203,6 +211,8 @@ static const struct ashlar_plugin missing = {
     .encode_rebase = no_rebase,
     .chunk_export = no_export,
     .chunk_import = no_import,
+    .fence_capture = no_fence_graph,
+    .fence_graph = no_fence_graph,
 };
 
 /* How many members of a group are set, of how many. */
@@ -243,6 +253,11 @@ static enum ashlar_status complete(struct ashlar_plugin *own, uint64_t *can_out)
                    (const char *)&missing + groups[i].from,
                    groups[i].to - groups[i].from);
     }
+    if ((can & ASHLAR_CAN_GRAPH) != 0 && (can & ASHLAR_CAN_FENCE) == 0)
+        return error_set(ASHLAR_ERR_NO_PLUGIN,
+                         "plug-in \"%s\" has the group \"graph\" without "
+                         "\"fence\", by which its fences are queried",
+                         own->name);
     *can_out = can;
     return ASHLAR_OK;
 }

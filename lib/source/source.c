@@ -115,6 +115,29 @@ static enum ashlar_status find_ops(struct ashlar_source *source,
     return plugin_load(name, &source->ops, can_out, source->path);
 }
 
+/* The rights that ranges are to start with. */
+static enum ashlar_status check_access(const struct ashlar_source *source)
+{
+    const struct ashlar_plugin_info *info = &source->info;
+    uint32_t i;
+
+    if (info->access_count > ASHLAR_PLUGIN_ACCESS_MOST)
+        return error_set(ASHLAR_ERR_NO_PLUGIN,
+                         "plug-in \"%s\" names the rights of %u locations for "
+                         "new ranges; %d is the most",
+                         source->name, info->access_count,
+                         ASHLAR_PLUGIN_ACCESS_MOST);
+    for (i = 0; i < info->access_count; i++)
+        if (info->access[i].location >= info->location_count ||
+            !rights_are_known(info->access[i].rights))
+            return error_set(ASHLAR_ERR_NO_PLUGIN,
+                             "plug-in \"%s\" gives new ranges rights %u for "
+                             "location %u of %u",
+                             source->name, info->access[i].rights,
+                             info->access[i].location, info->location_count);
+    return ASHLAR_OK;
+}
+
 /* What open() said of the source, held against what it must be. */
 static enum ashlar_status check_info(struct ashlar_source *source, uint64_t can)
 {
@@ -142,7 +165,7 @@ static enum ashlar_status check_info(struct ashlar_source *source, uint64_t can)
                          "%u",
                          source->name, info->home_location,
                          info->location_count);
-    return ASHLAR_OK;
+    return check_access(source);
 }
 
 /* An error that a plug-in does not explain is not to look like the last one. */

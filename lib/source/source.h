@@ -91,6 +91,13 @@ static inline bool source_is_gone(enum ashlar_status status)
            status == ASHLAR_ERR_CONTEXT_FAILED;
 }
 
+/** Whether a number is one of enum ashlar_rights. */
+static inline bool rights_are_known(uint32_t rights)
+{
+    return rights == ASHLAR_RIGHTS_NONE || rights == ASHLAR_RIGHTS_READ ||
+           rights == ASHLAR_RIGHTS_READ_WRITE;
+}
+
 /** Refuse NULL, and the parent's sources in a child of fork(2). */
 enum ashlar_status source_check(struct ashlar_source *source, const char *call);
 

@@ -105,7 +105,7 @@ static enum ashlar_status vm_open(const struct ashlar_host *host,
         return status;
     }
     info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_FENCE |
-                ASHLAR_CAN_EXPORT | ASHLAR_CAN_HOST_ACCESS;
+                ASHLAR_CAN_EXPORT | ASHLAR_CAN_HOST_ACCESS | ASHLAR_CAN_GRAPH;
     info->granule = vm->granule;
     info->memory_bytes = vm->memory_bytes;
     info->location_count = ASHLAR_VM_LOCATIONS;
@@ -159,4 +159,6 @@ const struct ashlar_plugin vm_plugin = {
     .fence_drop = vm_fence_drop,
     .chunk_export = vm_chunk_export,
     .chunk_import = vm_chunk_import,
+    .fence_capture = vm_fence_record, /* a graph is a stream's number, too */
+    .fence_graph = vm_fence_record,
 };

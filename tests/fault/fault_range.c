@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "support/engine.h"
 #include "support/stress.h"
 
 enum mode {
@@ -30,13 +31,28 @@ enum mode {
     MEMORY_ONCE,
     MEMORY_FOR_EVER,
     MEMORY_STUCK, /* an allocation fails, and all that undo */
+    DRIVER_ONCE,
+    DRIVER_FOR_EVER,
+    DRIVER_PAIRS, /* calls of the driver fail, where there is one */
     MODES
 };
 
 static const char *const mode_names[MODES] = {
-    "once",        "for ever",        "stuck",        "a pair",
-    "memory once", "memory for ever", "memory stuck",
+    "once",          "for ever",    "stuck",
+    "a pair",        "memory once", "memory for ever",
+    "memory stuck",  "driver once", "driver for ever",
+    "a driver pair",
 };
+
+static bool is_memory(enum mode mode)
+{
+    return mode >= MEMORY_ONCE && mode <= MEMORY_STUCK;
+}
+
+static bool is_driver(enum mode mode)
+{
+    return mode >= DRIVER_ONCE && mode <= DRIVER_PAIRS;
+}
 
 /* One point of the sweep. */
 struct point {
@@ -77,8 +93,13 @@ static void arm(const struct point *point, struct ashlar_source *source)
     if (point->mode >= MEMORY_ONCE)
         fault.at = fault.stuck ? UINT64_MAX : 0;
     wrap_arm(source, fault);
-    if (point->mode >= MEMORY_ONCE)
+    if (is_memory(point->mode))
         memory_fail_nth(point->at, point->mode == MEMORY_FOR_EVER);
+    /* The streams are there before it counts. */
+    engine_prepare(STREAM_IDLE);
+    engine_prepare(STREAM_BUSY);
+    if (is_driver(point->mode))
+        engine_fail(point->at, point->then, point->mode == DRIVER_FOR_EVER);
 }
 
 /* How many failed, of those that this point is about. */
@@ -87,6 +108,8 @@ static unsigned lift(const struct point *point, struct ashlar_source *source)
     uint64_t counted = wrap_of(source)->counted;
     uint64_t failures = wrap_lift(source);
 
+    if (is_driver(point->mode))
+        return (unsigned)engine_lift();
     if (point->mode == STUCK)
         return counted >= point->at;
     if (point->mode < MEMORY_ONCE)
@@ -100,7 +123,7 @@ static unsigned lift(const struct point *point, struct ashlar_source *source)
 static bool undoing_worked(const struct point *point)
 {
     return point->mode == ONCE || point->mode == MEMORY_ONCE ||
-           point->mode == MEMORY_FOR_EVER;
+           point->mode == MEMORY_FOR_EVER || point->mode == DRIVER_ONCE;
 }
 
 static void judge_success(const struct point *point, struct trial *trial,
@@ -145,10 +168,11 @@ static bool is_explained(const struct point *point, enum ashlar_status status,
     if (failures == 0)
         return false;
     /* A reservation that fails is a hint that was not granted. */
-    if (point->mode >= MEMORY_ONCE)
+    if (is_memory(point->mode))
         return status == ASHLAR_ERR_NO_MEMORY ||
                status == point->verb->without_hint;
-    return status == ASHLAR_ERR_DRIVER || status == ASHLAR_ERR_NO_ROOM ||
+    return (is_driver(point->mode) && status == ASHLAR_ERR_NO_MEMORY) ||
+           status == ASHLAR_ERR_DRIVER || status == ASHLAR_ERR_NO_ROOM ||
            status == ASHLAR_ERR_NO_ADDRESS_SPACE ||
            status == ASHLAR_ERR_NO_DEVICE_MEMORY || status == ASHLAR_ERR_LIMIT;
 }
@@ -190,22 +214,55 @@ static unsigned try_point(const struct point *point)
     return failures;
 }
 
+/* Ranges that are there all the time. */
+static void make_others(unsigned count)
+{
+    static struct trial others;
+    static struct ashlar_range *ranges[8];
+    struct ashlar_range_options options;
+    unsigned i;
+
+    trial_open(&others, NULL);
+    options = trial_options(&others, 4, 0, 0);
+    for (i = 0; i < count; i++)
+        OK(ashlar_range_create(others.source, &options, &ranges[i]));
+}
+
+/* What is made once for the process is there before it counts. */
+static void prepare(const struct verb *verb)
+{
+    struct trial trial;
+
+    if (verb->others != 0)
+        make_others(verb->others);
+    verb->setup(&trial);
+    trial_close(&trial);
+}
+
+/* Whether each point is to have a process of its own. */
+static bool is_apart(const struct verb *verb)
+{
+    const char *fork_option = getenv("CK_FORK");
+
+    return verb->others != 0 &&
+           (fork_option == NULL || strcmp(fork_option, "no") != 0);
+}
+
 /*
  * The same in a process of its own, when the table of ranges is full: the first
  * success makes room in it for good. What fails there, fails here.
  */
 static unsigned try_apart(const struct point *point)
 {
-    const char *fork_option = getenv("CK_FORK");
     int status;
     pid_t child;
 
-    if (point->verb->others == 0 ||
-        (fork_option != NULL && strcmp(fork_option, "no") == 0))
+    if (!is_apart(point->verb))
         return try_point(point);
     (void)fflush(stdout);
     child = fork();
     if (child == 0) {
+        prepare(point->verb);
         *failures_apart = try_point(point);
         _exit(0);
     }
@@ -229,35 +286,18 @@ static void sweep_pairs(struct point point)
     }
 }
 
-/* Ranges that are there all the time. */
-static void make_others(unsigned count)
-{
-    static struct trial others;
-    static struct ashlar_range *ranges[8];
-    struct ashlar_range_options options;
-    unsigned i;
-
-    trial_open(&others, NULL);
-    options = trial_options(&others, 4, 0, 0);
-    for (i = 0; i < count; i++)
-        OK(ashlar_range_create(others.source, &options, &ranges[i]));
-}
-
 static void sweep(const struct verb *verb, enum mode mode)
 {
     struct point point = {.verb = verb, .mode = mode};
-    struct trial trial;
     unsigned hint;
 
-    make_others(verb->others);
-    /* What is made once for the process is there before it counts. */
-    verb->setup(&trial);
-    trial_close(&trial);
+    if (!is_apart(verb))
+        prepare(verb);
     for (hint = 0; hint < WRAP_HINTS; hint++) {
         point.hint = (enum wrap_hint)hint;
         point.at = 1;
         point.then = 0;
-        if (mode == PAIRS)
+        if (mode == PAIRS || mode == DRIVER_PAIRS)
             sweep_pairs(point);
         else
             while (try_apart(&point) != 0)
@@ -273,7 +313,10 @@ START_TEST(a_failed_verb_changes_nothing_and_can_be_tried_again)
     const struct verb *verb =
         i < verb_count ? &verbs[i] : &share_verbs[i - verb_count];
 
-    if (mode != PAIRS || (verb->pairs && !stress_is_tsan()))
+    if (is_driver(mode) && !engine_has_driver())
+        return;
+    if ((mode != PAIRS && mode != DRIVER_PAIRS) ||
+        (verb->pairs && !stress_is_tsan()))
         sweep(verb, mode);
 }
 END_TEST

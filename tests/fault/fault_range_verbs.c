@@ -5,6 +5,8 @@
 
 #include "fault/fault_range.h"
 
+#include "support/engine.h"
+
 #define QUIET ASHLAR_QUIET, 1
 
 static const uint32_t may_move = ASHLAR_RANGE_MAY_MOVE;
@@ -23,7 +25,7 @@ static struct ashlar_range_info info_of(const struct trial *trial)
 
 static void setup_source(struct trial *trial)
 {
-    trial_open(trial, "memory=1M");
+    trial_open(trial, engine_memory(256));
 }
 
 /* Room for 64 granules, none used. */
@@ -143,7 +145,7 @@ static bool done_halving(const struct trial *trial, const struct before *before)
     uint64_t reserved = info_of(trial).reserved_bytes;
 
     (void)before;
-    return reserved >= trial->granule && reserved <= 1 << 20;
+    return reserved >= trial->granule && reserved <= 256 * trial->granule;
 }
 
 /* --- grow ----------------------------------------------------------------- */
@@ -271,25 +273,24 @@ static enum ashlar_status run_shrink_busy(struct trial *trial)
         {ASHLAR_FENCE_STREAM, 0, NULL, STREAM_IDLE},
     };
     struct ashlar_source *inner = &wrap_of(trial->source)->inner;
-    struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
-    struct ashlar_vm_account after = ASHLAR_VM_ACCOUNT_INIT;
+    struct engine_bytes before = engine_bytes(inner);
+    struct engine_bytes after;
     enum ashlar_status status;
 
-    OK(ashlar_vm_query(inner, &account));
     status =
         ashlar_range_shrink_to(trial->range, bytes_of(trial, 2), busy, 2, NULL);
-    OK(ashlar_vm_query(inner, &after));
-    ck_assert_uint_eq(after.mapped_bytes, account.mapped_bytes);
-    ck_assert_uint_eq(after.chunk_bytes, account.chunk_bytes);
+    after = engine_bytes(inner);
+    ck_assert_uint_eq(after.mapped, before.mapped);
+    ck_assert_uint_eq(after.chunks, before.chunks);
     if (status == ASHLAR_OK)
-        OK(ashlar_vm_finish(inner, STREAM_BUSY));
+        OK(engine_finish(inner, STREAM_BUSY));
     return status;
 }
 
 static void setup_busy(struct trial *trial)
 {
     setup_used(trial);
-    OK(ashlar_vm_hold(&wrap_of(trial->source)->inner, STREAM_BUSY));
+    OK(engine_hold(&wrap_of(trial->source)->inner, STREAM_BUSY));
 }
 
 static bool done_shrink_busy(const struct trial *trial,
@@ -384,8 +385,8 @@ static bool has_rights(const struct trial *trial, uint32_t location,
     const struct wrap *wrap = wrap_of(trial->source);
     uint32_t found = UINT32_MAX;
 
-    OK(ashlar_vm_rights((struct ashlar_source *)&wrap->inner,
-                        info_of(trial).base, location, &found));
+    OK(engine_rights((struct ashlar_source *)&wrap->inner, info_of(trial).base,
+                     location, &found));
     return found == rights;
 }
 

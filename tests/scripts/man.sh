@@ -42,21 +42,21 @@ synopses_are_the_declarations() {
 }
 
 mandoc_is_content() {
-  for page in "$man"/*.[13]; do
+  for page in "$man"/*.[137]; do
     mandoc -Tlint -Wwarning "$page"
   done >"$scratch/lint" 2>&1
   empty "$scratch/lint"
 }
 
 groff_is_content() {
-  for page in "$man"/*.[13]; do
+  for page in "$man"/*.[137]; do
     groff -ww -mandoc -Tascii "$page" >"$scratch/page"
   done 2>"$scratch/lint"
   empty "$scratch/lint"
 }
 
 references_lead_to_pages() {
-  sed -n 's/^\.Xr \(ashlar[a-z_]*\) \([13]\).*/\1.\2/p' "$man"/*.[13] |
+  sed -n 's/^\.Xr \(ashlar[a-z_]*\) \([137]\).*/\1.\2/p' "$man"/*.[137] |
     sort -u | while read -r page; do
     [ -f "$man/$page" ] || grep -qx "${page%.3}" "$scratch/names" ||
       echo "$page"

@@ -12,6 +12,7 @@
 
 #include "range/range.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 #include "support/stress.h"
 
@@ -26,7 +27,7 @@
 struct walk {
     struct trial trial;
     struct stress_random random;
-    struct ashlar_source *inner; /* the vm source */
+    struct ashlar_source *inner; /* what is wrapped, for its streams */
     uint64_t first_stream;
     bool wrapped; /* operations may fail */
     bool alone;   /* nobody else uses the source */
@@ -77,8 +78,8 @@ static bool make_range(struct walk *walk)
 
 static void set_stream(struct walk *walk, uint64_t stream, bool busy)
 {
-    enum ashlar_status status = busy ? ashlar_vm_hold(walk->inner, stream)
-                                     : ashlar_vm_finish(walk->inner, stream);
+    enum ashlar_status status = busy ? engine_hold(walk->inner, stream)
+                                     : engine_finish(walk->inner, stream);
 
     STRESS_EXPECT(status == ASHLAR_OK, "%s", ashlar_last_error_message());
 }
@@ -389,7 +390,7 @@ START_TEST(one_thread_and_failures_against_the_model)
     uint64_t steps = 0;
 
     do {
-        source = wrap_open(wrap_granule());
+        source = wrap_open(NULL);
         walk = walk_with(source, 0, true);
         walk.alone = true;
         walk_on(&walk, stress_count(20000, 1000000));
@@ -435,16 +436,12 @@ static void crowd_together(struct crowd *crowd)
 
 START_TEST(threads_with_ranges_of_their_own_on_one_source)
 {
-    struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
     struct crowd crowd = {.wrapped = false};
 
     do {
-        OK(ashlar_source_open("vm", wrap_granule(), &crowd.source));
+        OK(engine_open(NULL, &crowd.source));
         crowd_together(&crowd);
-        OK(ashlar_vm_query(crowd.source, &account));
-        ck_assert_uint_eq(account.reservations + account.chunks +
-                              account.mappings + account.fences + account.files,
-                          0);
+        ck_assert_ptr_null(engine_left(crowd.source));
         OK(ashlar_source_close(crowd.source));
         ck_assert_uint_eq(source_budget_left(), UINT64_C(16) << 40);
     } while (stress_goes_on());
@@ -456,7 +453,7 @@ START_TEST(threads_break_no_rule_of_the_driver)
     struct crowd crowd = {.wrapped = true};
 
     do {
-        crowd.source = wrap_open(wrap_granule());
+        crowd.source = wrap_open(NULL);
         crowd_together(&crowd);
         wrap_close(crowd.source);
     } while (stress_goes_on());
@@ -532,7 +529,7 @@ START_TEST(one_range_is_used_by_many_threads)
     const char *wrong;
 
     do {
-        common.source = wrap_open(wrap_granule());
+        common.source = wrap_open(NULL);
         common.granule = common.source->info.granule;
         common.count = stress_count(2000, 50000) / THREADS;
         options.reserve_bytes = 1024 * common.granule;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "range/range.h"
+#include "support/engine.h"
 
 static __thread char said[256];
 
@@ -35,12 +36,8 @@ bool ranges_error_is(enum ashlar_status status, const char *text)
 
 void trial_open(struct trial *trial, const char *more)
 {
-    char options[128];
-
     memset(trial, 0, sizeof(*trial));
-    (void)snprintf(options, sizeof(options), "%s%s%s", wrap_granule(),
-                   more == NULL ? "" : ",", more == NULL ? "" : more);
-    trial->source = wrap_open(options);
+    trial->source = wrap_open(more);
     trial->granule = trial->source->info.granule;
 }
 
@@ -384,6 +381,8 @@ const char *ranges_records(struct ashlar_source *source,
             wrong = check_range(&sum, ranges[i]);
     if (wrong == NULL && model.wrong[0] != '\0')
         wrong = say("%s", model.wrong);
+    if (wrong == NULL)
+        wrong = engine_differs(&wrap_of(source)->inner, &model);
     if (wrong == NULL && retire_is_empty(&source->retire) &&
         (sum.spaces != model.spaces.count || sum.chunks != model.chunks.count ||
          sum.mappings != model.mappings.count || model.fences.count != 0))

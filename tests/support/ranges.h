@@ -53,7 +53,7 @@ struct trial {
     uint64_t stamps[TRIAL_GRANULES];
 };
 
-/* A source with granules of a page; options more of vm's, or NULL. */
+/* A source; more options than the engine's, or NULL. */
 void trial_open(struct trial *trial, const char *more);
 
 /* Options: so many granules reserved, chunks of so many at most (0: any). */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The ashlar authors
  *
- * A source that stands before a vm source: it makes operations fail, decides
- * what becomes of hints, counts, and holds all that is asked for against the
- * rules of a driver (driver_model.h).
+ * A source that stands before another (engine.h): it makes operations fail,
+ * decides what becomes of hints, counts, and holds all that is asked for against
+ * the rules of a driver (driver_model.h).
  *
- *     range ──> wrap ──> vm
+ *     range ──> wrap ──> vm, or cuda on the simulated driver
  *                 └── model
  *
  * A failing operation does nothing, and leaves garbage where its output should
@@ -34,6 +34,8 @@ enum wrap_op {
     WRAP_ALLOW,
     WRAP_FENCE_RECORD,
     WRAP_FENCE_EVENT,
+    WRAP_FENCE_CAPTURE,
+    WRAP_FENCE_GRAPH,
     WRAP_FENCE_QUERY,
     WRAP_EXPORT,
     WRAP_IMPORT,
@@ -59,7 +61,7 @@ struct wrap_fault {
 };
 
 struct wrap {
-    struct ashlar_source inner; /* the vm source; works with ashlar_vm_...() */
+    struct ashlar_source inner; /* works with engine_...() */
     struct model model;
     pthread_mutex_t lock; /* all below, and the model */
     enum wrap_hint hint;
@@ -72,14 +74,12 @@ struct wrap {
     uint64_t arena; /* addresses kept free, so that neighbours are */
 };
 
-/* Open one; options are those of vm. Fails the test case when it cannot. */
-struct ashlar_source *wrap_open(const char *options);
+/* Open one; more options than engine_options(), or NULL. Fails the test case
+ * when it cannot. */
+struct ashlar_source *wrap_open(const char *more);
 
 /* The record behind such a source. */
 struct wrap *wrap_of(const struct ashlar_source *source);
-
-/* The granule that tests use, a page, as an option of vm: "granule=4096". */
-const char *wrap_granule(void);
 
 /* Fail what is said, from now on; forget what was counted. */
 void wrap_arm(struct ashlar_source *source, struct wrap_fault fault);

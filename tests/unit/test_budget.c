@@ -3,6 +3,7 @@
 /* The process's budget for addresses. */
 #include "config.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 #include "support/stress.h"
 
@@ -110,7 +111,7 @@ START_TEST(it_is_of_all_sources_together)
     struct ashlar_source *other;
     struct ashlar_range *range;
 
-    OK(ashlar_source_open("vm", wrap_granule(), &other));
+    OK(ashlar_source_open("vm", engine_options(), &other));
     OK(ashlar_range_create(other, &options, &range));
     trial_create(&trial, 8, 0, 0);
     ck_assert_uint_eq(source_budget_left(), 16 * TIB - 13 * trial.granule);

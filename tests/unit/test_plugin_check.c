@@ -45,7 +45,8 @@ START_TEST(a_good_plug_in_is_copied_and_completed)
 
     OK(check());
     ck_assert_uint_eq(can, ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY |
-                               ASHLAR_CAN_FENCE | ASHLAR_CAN_EXPORT);
+                               ASHLAR_CAN_FENCE | ASHLAR_CAN_EXPORT |
+                               ASHLAR_CAN_GRAPH);
     ck_assert_ptr_eq((void *)(uintptr_t)own.map,
                      (void *)(uintptr_t)vm_plugin.map);
     members = (const any_function *)(const void *)&own.block_usable;
@@ -109,7 +110,7 @@ END_TEST
 START_TEST(half_a_group_is_refused)
 {
     const size_t first = offsetof(struct ashlar_plugin, reserve);
-    const size_t last = offsetof(struct ashlar_plugin, chunk_import);
+    const size_t last = offsetof(struct ashlar_plugin, fence_graph);
     any_function none = NULL;
     unsigned refused = 0;
     size_t at;
@@ -122,8 +123,23 @@ START_TEST(half_a_group_is_refused)
         ck_assert(ranges_error_is(ASHLAR_ERR_NO_PLUGIN, "whole or absent"));
         refused++;
     }
-    /* ranges 7, fence 4, export 2; copy is a group of one. */
-    ck_assert_uint_eq(refused, 13);
+    /* ranges 7, fence 4, export 2, graph 2; copy is a group of one. */
+    ck_assert_uint_eq(refused, 15);
+}
+END_TEST
+
+START_TEST(fences_on_graphs_without_fences_are_refused)
+{
+    given.fence_record = NULL;
+    given.fence_event = NULL;
+    given.fence_query = NULL;
+    given.fence_drop = NULL;
+    REFUSED(ASHLAR_ERR_NO_PLUGIN, "\"graph\" without \"fence\"", check());
+    untouched();
+    given.fence_capture = NULL;
+    given.fence_graph = NULL;
+    OK(check());
+    ck_assert_uint_eq(can & (ASHLAR_CAN_FENCE | ASHLAR_CAN_GRAPH), 0);
 }
 END_TEST
 
@@ -174,6 +190,7 @@ static Suite *plugin_check_suite(void)
     tcase_add_test(test, an_older_struct_ends_before_the_newer_groups);
     tcase_add_test(test, a_longer_struct_is_used_as_far_as_it_is_known);
     tcase_add_test(test, half_a_group_is_refused);
+    tcase_add_test(test, fences_on_graphs_without_fences_are_refused);
     tcase_add_test(test, names_and_required_functions_are_checked);
     tcase_add_test(test, names_are_of_a_few_characters);
     suite_add_tcase(suite, test);

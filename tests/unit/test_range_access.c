@@ -5,9 +5,11 @@
 #include "range/range.h"
 
 #include "support/child.h"
+#include "support/engine.h"
 #include "support/ranges.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static struct trial trial;
 
@@ -21,14 +23,14 @@ static void close_trial(void)
     trial_close(&trial);
 }
 
-/* The rights of a location on the granule at an offset, as vm records them. */
+/* The rights of a location on the granule at an offset, as it is recorded. */
 static uint32_t rights_at(uint64_t granules, uint32_t location)
 {
     uint32_t rights = UINT32_MAX;
 
-    OK(ashlar_vm_rights(&wrap_of(trial.source)->inner,
-                        trial_info(&trial).base + granules * trial.granule,
-                        location, &rights));
+    OK(engine_rights(&wrap_of(trial.source)->inner,
+                     trial_info(&trial).base + granules * trial.granule,
+                     location, &rights));
     return rights;
 }
 
@@ -75,7 +77,7 @@ START_TEST(the_rights_follow_a_move_and_reach_the_old_place)
     ck_assert_uint_eq(rights_at(0, 1), ASHLAR_RIGHTS_READ);
     OK(ashlar_range_allow(trial.range, 6, ASHLAR_RIGHTS_READ));
     ck_assert_uint_eq(rights_at(5, 6), ASHLAR_RIGHTS_READ);
-    OK(ashlar_vm_rights(&wrap_of(trial.source)->inner, old, 6, &rights));
+    OK(engine_rights(&wrap_of(trial.source)->inner, old, 6, &rights));
     ck_assert_uint_eq(rights, ASHLAR_RIGHTS_READ);
     nothing_wrong();
 }
@@ -207,6 +209,91 @@ START_TEST(pages_are_protected_by_the_rights_of_location_0)
 }
 END_TEST
 
+/* --- what a source names --------------------------------------------------- */
+
+static struct ashlar_plugin_info named;
+
+static enum ashlar_status open_named(const struct ashlar_host *host,
+                                     const struct ashlar_plugin_option *options,
+                                     size_t option_count,
+                                     struct ashlar_plugin_info *info,
+                                     void **state_out)
+{
+    enum ashlar_status status =
+        vm_plugin.open(host, options, option_count, info, state_out);
+
+    memcpy(info->access, named.access, sizeof(info->access));
+    info->access_count = named.access_count;
+    return status;
+}
+
+/* A source vm that names rights for its ranges: these, and location 5's. */
+static enum ashlar_status open_naming(uint32_t count, uint32_t location,
+                                      uint32_t rights,
+                                      struct ashlar_source **source_out)
+{
+    struct ashlar_plugin plugin = vm_plugin;
+
+    plugin.open = open_named;
+    named.access_count = count;
+    named.access[0] = (struct ashlar_access){location, rights};
+    named.access[1] = (struct ashlar_access){5, ASHLAR_RIGHTS_READ};
+    return source_open_plugin(&plugin, "vm", engine_options(), source_out);
+}
+
+/* What vm has recorded for the first page of a range. */
+static uint32_t rights_of(const struct ashlar_range *range, uint32_t location)
+{
+    struct ashlar_source source = *range->source;
+    uint32_t rights = UINT32_MAX;
+
+    source.ops = vm_plugin;
+    OK(ashlar_vm_rights(&source, range->base, location, &rights));
+    return rights;
+}
+
+START_TEST(a_range_starts_with_the_rights_that_its_source_names)
+{
+    static const struct ashlar_access other = {5, ASHLAR_RIGHTS_NONE};
+    struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
+    struct ashlar_range *plain;
+    struct ashlar_range *differs;
+    struct ashlar_source *source;
+
+    options.access = &other;
+    options.access_count = 1;
+    OK(open_naming(2, 2, ASHLAR_RIGHTS_READ_WRITE, &source));
+    OK(ashlar_range_create(source, NULL, &plain));
+    OK(ashlar_range_create(source, &options, &differs));
+    OK(ashlar_range_grow_to(plain, 1, NULL));
+    OK(ashlar_range_grow_to(differs, 1, NULL));
+    ck_assert_uint_eq(rights_of(plain, 0), ASHLAR_RIGHTS_READ_WRITE);
+    ck_assert_uint_eq(rights_of(plain, 2), ASHLAR_RIGHTS_READ_WRITE);
+    ck_assert_uint_eq(rights_of(plain, 5), ASHLAR_RIGHTS_READ);
+    ck_assert_uint_eq(rights_of(differs, 2), ASHLAR_RIGHTS_READ_WRITE);
+    ck_assert_uint_eq(rights_of(differs, 5), ASHLAR_RIGHTS_NONE);
+    OK(ashlar_range_destroy(plain, ASHLAR_QUIET, 1));
+    OK(ashlar_range_destroy(differs, ASHLAR_QUIET, 1));
+    OK(ashlar_source_close(source));
+}
+END_TEST
+
+START_TEST(rights_that_no_range_can_have_are_refused_at_the_source)
+{
+    struct ashlar_source *source = NULL;
+
+    REFUSED(ASHLAR_ERR_NO_PLUGIN, "rights 2 for location 1 of 8",
+            open_naming(1, 1, 2, &source));
+    REFUSED(ASHLAR_ERR_NO_PLUGIN, "rights 3 for location 8 of 8",
+            open_naming(1, 8, ASHLAR_RIGHTS_READ_WRITE, &source));
+    REFUSED(ASHLAR_ERR_NO_PLUGIN, "of 17 locations for new ranges; 16",
+            open_naming(17, 1, ASHLAR_RIGHTS_READ, &source));
+    ck_assert_ptr_null(source);
+}
+END_TEST
+
+/* -------------------------------------------------------------------------- */
+
 static Suite *range_access_suite(void)
 {
     Suite *suite = suite_create("range_access");
@@ -221,10 +308,18 @@ static Suite *range_access_suite(void)
     tcase_add_test(test, rights_that_are_still_to_be_put_back_are_busy);
     suite_add_tcase(suite, test);
 
+    if (!engine_is_vm())
+        return suite;
     test = tcase_create("pages");
     tcase_add_checked_fixture(test, open_trial, close_trial);
     tcase_add_test(test, memory_is_not_in_a_child_of_fork);
     tcase_add_test(test, pages_are_protected_by_the_rights_of_location_0);
+    suite_add_tcase(suite, test);
+
+    test = tcase_create("named");
+    tcase_add_test(test, a_range_starts_with_the_rights_that_its_source_names);
+    tcase_add_test(test,
+                   rights_that_no_range_can_have_are_refused_at_the_source);
     suite_add_tcase(suite, test);
     return suite;
 }

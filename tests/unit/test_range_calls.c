@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 #include "support/stress.h"
 
@@ -118,7 +119,7 @@ static void make_range(void)
     struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
     unsigned i;
 
-    OK(ashlar_source_open("vm", wrap_granule(), &source));
+    OK(ashlar_source_open("vm", engine_options(), &source));
     granule = source->info.granule;
     options.reserve_bytes = 4096 * granule;
     OK(ashlar_range_create(source, &options, &range));

@@ -5,6 +5,7 @@
 
 #include "range/range.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 
 #include <stdio.h>
@@ -415,7 +416,7 @@ START_TEST(a_stretch_that_is_still_mapped_is_busy)
 
     trial_create(&trial, 16, 2, 0);
     OK(grow(4));
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_shrink_to(trial.range, 2 * trial.granule, &fence, 1, NULL));
     trial_forget(&trial);
     before_take(&before, &trial);
@@ -426,7 +427,7 @@ START_TEST(a_stretch_that_is_still_mapped_is_busy)
     ck_assert_ptr_null(before_differs(&before, &trial));
     ck_assert_ptr_null(before_given_differs(&before, &trial));
     before_free(&before);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(grow(3));
     took(ASHLAR_RANGE_PATH_IN_RESERVATION, result.base);
 }
@@ -445,7 +446,7 @@ START_TEST(a_created_chunk_is_not_mapped_over_what_still_waits)
                             ASHLAR_RANGE_CREATED));
     OK(ashlar_range_decommit(trial.range, 2 * trial.granule, 2 * trial.granule,
                              ASHLAR_QUIET, 1, NULL));
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_decommit(trial.range, 4 * trial.granule, 2 * trial.granule,
                              &fence, 1, NULL));
     OK(ashlar_range_shrink_to(trial.range, 2 * trial.granule, ASHLAR_QUIET, 1,
@@ -455,7 +456,7 @@ START_TEST(a_created_chunk_is_not_mapped_over_what_still_waits)
     OK(grow(3));
     took(ASHLAR_RANGE_PATH_IN_RESERVATION, result.base);
     ck_assert_uint_eq(trial_info(&trial).prepared_bytes, 4 * trial.granule);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(grow(4));
     took(ASHLAR_RANGE_PATH_IN_RESERVATION, result.base);
     ck_assert_uint_eq(trial_info(&trial).prepared_bytes, 0);
@@ -472,22 +473,20 @@ START_TEST(a_source_without_memory_says_what_waits)
     char words[64];
 
     trial_close(&trial);
-    trial_open(&trial, "memory=64K");
+    trial_open(&trial, engine_memory(16));
     inner = &wrap_of(trial.source)->inner;
     trial_create(&trial, 64, 1, 0);
-    OK(grow(65536 / trial.granule));
-    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, "of its 65536",
-            grow(65536 / trial.granule + 1));
-    OK(ashlar_vm_hold(inner, 1));
+    OK(grow(16));
+    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, "", grow(17));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_decommit(trial.range, 0, trial.granule, &fence, 1, NULL));
     trial_forget(&trial);
     (void)snprintf(words, sizeof(words), "%lu retired bytes wait",
                    (unsigned long)trial.granule);
-    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, words,
-            grow(65536 / trial.granule + 1));
-    OK(ashlar_vm_finish(inner, 1));
+    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, words, grow(17));
+    OK(engine_finish(inner, 1));
     /* Collected by the grow itself. */
-    OK(grow(65536 / trial.granule + 1));
+    OK(grow(17));
     took(ASHLAR_RANGE_PATH_IN_RESERVATION, result.base);
 }
 END_TEST

@@ -5,13 +5,14 @@
 
 #include "range/range.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 #include "support/stress.h"
 
 #define QUIET ASHLAR_QUIET, 1
 
 static struct trial trial;
-static struct ashlar_source *inner; /* the vm source, for its streams */
+static struct ashlar_source *inner; /* what is wrapped, for its streams */
 static struct ashlar_range_result result;
 
 static const struct ashlar_fence on_1 = {ASHLAR_FENCE_STREAM, 0, NULL, 1};
@@ -218,7 +219,7 @@ END_TEST
 START_TEST(a_commit_over_what_still_waits_is_busy)
 {
     make(8, 0);
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_decommit(trial.range, bytes_of(2), bytes_of(2), &on_1, 1,
                              NULL));
     trial_forget(&trial);
@@ -226,7 +227,7 @@ START_TEST(a_commit_over_what_still_waits_is_busy)
             ashlar_range_commit(trial.range, bytes_of(2), 1, NULL));
     /* Elsewhere there is nothing to do. */
     OK(ashlar_range_commit(trial.range, bytes_of(4), 1, NULL));
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(ashlar_range_commit(trial.range, bytes_of(2), 1, NULL));
     ck_assert_uint_eq(committed(), 7);
 }
@@ -249,13 +250,13 @@ START_TEST(the_old_place_stays_readable_until_it_is_retired)
     *(uint64_t *)(uintptr_t)old = trial.stamps[0];
     ck_assert_uint_eq(committed(), 5);
     ck_assert_uint_eq(trial_info(&trial).old_bytes, bytes_of(4));
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_retire_old(trial.range, &on_1, 1));
     ck_assert_uint_eq(trial_info(&trial).old_bytes, 0);
     ck_assert_uint_eq(*(uint64_t *)(uintptr_t)old, trial.stamps[0]);
     ck_assert_ptr_null(ashlar_range_find(old));
     ck_assert_uint_eq(calls(WRAP_UNMAP), 0);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(committed(), 5);
     ck_assert_uint_eq(wrap_of(trial.source)->model.spaces.count, 1);
@@ -300,7 +301,7 @@ START_TEST(ghosts_of_the_old_place_do_not_haunt_the_new_one)
 {
     trial_create(&trial, 4, 2, ASHLAR_RANGE_MAY_MOVE);
     trial_grow(&trial, 4);
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_decommit(trial.range, 0, bytes_of(2), &on_1, 1, NULL));
     trial_forget(&trial);
     wrap_of(trial.source)->hint = WRAP_REFUSED;
@@ -309,7 +310,7 @@ START_TEST(ghosts_of_the_old_place_do_not_haunt_the_new_one)
     OK(ashlar_range_retire_old(trial.range, QUIET)); /* behind the decommit */
     ck_assert_uint_eq(trial_waiting(&trial), 2);
     ck_assert_uint_eq(calls(WRAP_UNMAP), 0);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(committed(), 5);
 }
@@ -323,15 +324,17 @@ START_TEST(nothing_is_unmapped_before_all_fences_have_passed)
         {ASHLAR_FENCE_STREAM, 0, NULL, 1},
         {ASHLAR_FENCE_EVENT, 0, NULL, 2},
         {ASHLAR_FENCE_STREAM, 0, trial.source, 0},
+        {ASHLAR_FENCE_CAPTURE, 0, NULL, 3},
+        {ASHLAR_FENCE_GRAPH, 0, NULL, 4},
     };
     unsigned i;
 
     make(8, 0);
-    for (i = 0; i < 3; i++)
-        OK(ashlar_vm_hold(inner, fences[i].handle));
-    OK(ashlar_range_shrink_to(trial.range, bytes_of(2), fences, 3, &result));
+    for (i = 0; i < 5; i++)
+        OK(engine_hold(inner, fences[i].handle));
+    OK(ashlar_range_shrink_to(trial.range, bytes_of(2), fences, 5, &result));
     ck_assert_uint_eq(result.released_bytes, bytes_of(6));
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 5; i++) {
         REFUSED(ASHLAR_ERR_BUSY, "still wait for their fences",
                 ashlar_source_drain(trial.source, 100000));
         ck_assert_uint_eq(calls(WRAP_UNMAP) + calls(WRAP_DESTROY), 0);
@@ -339,7 +342,7 @@ START_TEST(nothing_is_unmapped_before_all_fences_have_passed)
         ck_assert_uint_eq(
             *(uint64_t *)(uintptr_t)(trial.range->base + bytes_of(6)),
             trial.last_stamp - 1);
-        OK(ashlar_vm_finish(inner, fences[i].handle));
+        OK(engine_finish(inner, fences[i].handle));
     }
     OK(ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(calls(WRAP_DESTROY), 3);
@@ -350,19 +353,19 @@ END_TEST
 START_TEST(work_queued_after_the_call_does_not_delay_it)
 {
     make(8, 0);
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_shrink_to(trial.range, bytes_of(2), &on_1, 1, NULL));
-    OK(ashlar_vm_finish(inner, 1));
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_finish(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(committed(), 2);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
 }
 END_TEST
 
 START_TEST(bad_fences_are_refused_and_change_nothing)
 {
-    const struct ashlar_fence odd[] = {{4, 0, NULL, 0}};
+    const struct ashlar_fence odd[] = {{6, 0, NULL, 0}};
     const struct ashlar_fence held[] = {{ASHLAR_FENCE_QUIET, 1, NULL, 0}};
     static struct ashlar_fence many[65];
     struct ashlar_source *heap;
@@ -381,12 +384,12 @@ START_TEST(bad_fences_are_refused_and_change_nothing)
             ashlar_range_destroy(range, ASHLAR_QUIET, 0));
     REFUSED(ASHLAR_ERR_INVALID, "too many fences",
             ashlar_range_decommit(range, 0, bytes_of(2), many, 65, NULL));
-    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 4",
+    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 6",
             ashlar_range_destroy(range, odd, 1));
     /* Also where there is nothing to take away. */
     REFUSED(ASHLAR_ERR_INVALID, "fences[0].reserved is 1",
             ashlar_range_shrink_to(range, bytes_of(6), held, 1, NULL));
-    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 4",
+    REFUSED(ASHLAR_ERR_INVALID, "fences[0].kind is 6",
             ashlar_range_retire_old(range, odd, 1));
     REFUSED(ASHLAR_ERR_UNSUPPORTED, "has no fences",
             ashlar_range_destroy(range, &on_heap, 1));
@@ -399,19 +402,19 @@ END_TEST
 
 START_TEST(a_fence_of_another_source_keeps_that_source_open)
 {
-    struct ashlar_source *other = wrap_open(wrap_granule());
+    struct ashlar_source *other = wrap_open(NULL);
     struct ashlar_fence fence = {ASHLAR_FENCE_STREAM, 0, other, 9};
     struct ashlar_range *range;
 
     make(6, 0);
     range = trial.range;
-    OK(ashlar_vm_hold(&wrap_of(other)->inner, 9));
+    OK(engine_hold(&wrap_of(other)->inner, 9));
     OK(ashlar_range_destroy(range, &fence, 1));
     trial.range = NULL;
     REFUSED(ASHLAR_ERR_BUSY, "fence(s) stand", ashlar_source_close(other));
     REFUSED(ASHLAR_ERR_BUSY, "retired on the source \"wrap\"",
             ashlar_source_close(trial.source));
-    OK(ashlar_vm_finish(&wrap_of(other)->inner, 9));
+    OK(engine_finish(&wrap_of(other)->inner, 9));
     OK(ashlar_source_drain(trial.source, 0));
     wrap_close(other);
 }
@@ -424,7 +427,7 @@ START_TEST(a_destroyed_range_is_gone_at_once_and_its_memory_later)
 
     make(6, 0);
     base = trial_info(&trial).base;
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_destroy(trial.range, &on_1, 1));
     trial.range = NULL;
     ck_assert_ptr_null(ashlar_range_find(base));
@@ -439,7 +442,7 @@ START_TEST(a_destroyed_range_is_gone_at_once_and_its_memory_later)
     trial.range = NULL;
     OK(ashlar_source_query(trial.source, &info));
     ck_assert_uint_eq(info.retired_items, 1);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(ashlar_source_drain(trial.source, 0));
 }
 END_TEST
@@ -447,7 +450,7 @@ END_TEST
 START_TEST(a_fence_that_cannot_be_asked_has_not_passed)
 {
     make(6, 0);
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     wrap_arm(trial.source, (struct wrap_fault){.at = 1,
                                                .for_ever = true,
                                                .only = 1 << WRAP_FENCE_QUERY});
@@ -456,7 +459,7 @@ START_TEST(a_fence_that_cannot_be_asked_has_not_passed)
             ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(calls(WRAP_UNMAP), 0);
     (void)wrap_lift(trial.source);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(committed(), 0);
 }
@@ -478,10 +481,10 @@ static void release_or_collect(unsigned number, void *user)
     while (number != 0 && __atomic_load_n(&releasing, __ATOMIC_ACQUIRE) != 0)
         (void)ashlar_source_drain(trial.source, 0);
     for (i = 0; number == 0 && i < ROUNDS && !stress_failed(); i++)
-        STRESS_EXPECT(ashlar_vm_hold(inner, 1) == ASHLAR_OK &&
+        STRESS_EXPECT(engine_hold(inner, 1) == ASHLAR_OK &&
                           ashlar_range_shrink_to(trial.range, bytes_of(2),
                                                  &on_1, 1, NULL) == ASHLAR_OK &&
-                          ashlar_vm_finish(inner, 1) == ASHLAR_OK &&
+                          engine_finish(inner, 1) == ASHLAR_OK &&
                           ashlar_range_grow_to(trial.range, bytes_of(8),
                                                NULL) == ASHLAR_OK,
                       "round %u: %s", i, ashlar_last_error_message());

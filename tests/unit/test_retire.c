@@ -18,7 +18,7 @@ static uint64_t budget;
 static void open_source(void)
 {
     budget = source_budget_left();
-    source = wrap_open(wrap_granule());
+    source = wrap_open(NULL);
     wrap = wrap_of(source);
     granule = source->info.granule;
 }

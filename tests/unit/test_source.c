@@ -4,6 +4,7 @@
 
 #include "source/source.h"
 
+#include "support/engine.h"
 #include "support/ranges.h"
 
 #include <string.h>
@@ -209,7 +210,7 @@ START_TEST(a_source_tells_what_it_is)
 {
     struct ashlar_source_info info = ASHLAR_SOURCE_INFO_INIT;
 
-    OK(ashlar_source_open("vm", wrap_granule(), &source));
+    OK(ashlar_source_open("vm", engine_options(), &source));
     OK(ashlar_source_query(source, &info));
     ck_assert_str_eq(info.name, "vm");
     ck_assert_str_eq(ashlar_source_name(source), "vm");

@@ -6,6 +6,7 @@
 #include "source/vm.h"
 
 #include "range/range.h"
+#include "support/engine.h"
 #include "support/ranges.h"
 #include "support/stress.h"
 
@@ -18,7 +19,7 @@ static uint64_t granule;
 
 static void open_source(void)
 {
-    OK(ashlar_source_open("vm", wrap_granule(), &source));
+    OK(ashlar_source_open("vm", engine_options(), &source));
     granule = source->info.granule;
 }
 
@@ -485,7 +486,7 @@ END_TEST
 START_TEST(what_is_for_vm_is_refused_for_others)
 {
     struct ashlar_vm_account account = ASHLAR_VM_ACCOUNT_INIT;
-    struct ashlar_source *wrapped = wrap_open(wrap_granule());
+    struct ashlar_source *wrapped = wrap_open(NULL);
     uint32_t rights = 9;
 
     REFUSED(ASHLAR_ERR_INVALID, "it is for \"vm\"", ashlar_vm_hold(wrapped, 1));

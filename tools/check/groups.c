@@ -141,6 +141,29 @@ static void no_event(struct subject *subject)
     drop(subject, fence);
 }
 
+/*
+ * Nothing is captured here, and no graph has the number 0: each is refused, or
+ * a fence that has passed.
+ */
+static void no_graph(struct subject *subject)
+{
+    uint64_t fences[2];
+    size_t count = 0;
+
+    if (CALL(subject, fence_capture, 0, &fences[count]) == ASHLAR_OK)
+        count++;
+    if (CALL(subject, fence_graph, 0, &fences[count]) == ASHLAR_OK)
+        count++;
+    while (count-- != 0) {
+        subject_begin(subject, "fence_query");
+        check_that(subject->report, CHECK_FENCES,
+                   subject->ops.fence_query(subject->state, fences[count]) ==
+                       ASHLAR_OK,
+                   "a fence on a graph that is not there does not pass");
+        drop(subject, fences[count]);
+    }
+}
+
 void trial_fences(struct subject *subject, uint64_t seed)
 {
     struct model *model = must_alloc(1, sizeof(*model));
@@ -150,6 +173,8 @@ void trial_fences(struct subject *subject, uint64_t seed)
     model_end(model);
     free(model);
     no_event(subject);
+    if (subject_can(subject, ASHLAR_CAN_GRAPH))
+        no_graph(subject);
 }
 
 /* --- encode --------------------------------------------------------------- */

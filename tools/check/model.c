@@ -170,7 +170,9 @@ bool model_create(struct model *model, uint64_t bytes, uint64_t group,
     if (!model_expect(model, CHECK_CHUNKS, status, "chunk_create()"))
         return false;
     model->chunks[i] = (struct model_chunk){
-        handle, bytes, must_alloc(1, sizeof(struct model_memory)), 0};
+        .handle = handle,
+        .bytes = bytes,
+        .memory = must_alloc(1, sizeof(struct model_memory))};
     model->chunks[i].memory->references = 1;
     model->chunks[i].memory->group = group;
     model->bytes += bytes;
@@ -186,6 +188,7 @@ bool model_adopt(struct model *model, uint64_t handle, uint32_t from,
     model->chunks[i] = model->chunks[from];
     model->chunks[i].handle = handle;
     model->chunks[i].mappings = 0;
+    model->chunks[i].imported = true;
     model->chunks[i].memory->references++;
     *chunk_out = i;
     return true;
@@ -296,13 +299,27 @@ bool model_unmap(struct model *model, uint64_t address, uint64_t bytes)
     return true;
 }
 
+/* Home, and the locations that the source lets in beside it, as ranges do. */
+static size_t insiders(const struct ashlar_plugin_info *info, uint32_t rights,
+                       struct ashlar_access *access)
+{
+    uint32_t i;
+
+    access[0] = (struct ashlar_access){info->home_location, rights};
+    for (i = 0; i < info->access_count; i++)
+        access[i + 1] =
+            (struct ashlar_access){info->access[i].location, rights};
+    return i + 1;
+}
+
 bool model_allow(struct model *model, uint64_t address, uint64_t bytes,
                  uint32_t rights)
 {
-    struct ashlar_access access = {model->subject->info.home_location, rights};
+    struct ashlar_access access[1 + ASHLAR_PLUGIN_ACCESS_MOST];
+    size_t count = insiders(&model->subject->info, rights, access);
     enum model_cover cover = model_cover(model, address, bytes);
     enum ashlar_status status =
-        CALL(model->subject, allow, address, bytes, &access, 1);
+        CALL(model->subject, allow, address, bytes, access, count);
     uint32_t i;
 
     if (cover != COVER_WHOLE)

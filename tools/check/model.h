@@ -42,6 +42,7 @@ struct model_chunk {
     uint64_t bytes;
     struct model_memory *memory;
     unsigned mappings;
+    bool imported;
 };
 
 struct model_mapping {

@@ -196,6 +196,9 @@ static void step_allow_other(struct model *model)
     access.location =
         (uint32_t)model_random(model, subject->info.location_count - 1);
     access.location += access.location >= subject->info.home_location;
+    for (i = 0; i < subject->info.access_count; i++)
+        if (access.location == subject->info.access[i].location)
+            return;
     (void)CALL(subject, allow, address, bytes, &access, 1);
     for (i = 0; i < model->mapping_count && !model->broken; i++)
         content_check_rights(model, i);

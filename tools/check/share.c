@@ -48,6 +48,12 @@ static bool export_chunk(struct model *model, uint32_t chunk, int *fd_out,
     return good;
 }
 
+/* Nobody hands on what another process has made. */
+static bool is_exportable(const struct model_chunk *chunk)
+{
+    return chunk->bytes != 0 && chunk->memory->group != 0 && !chunk->imported;
+}
+
 /* Any other chunk of another group, against a descriptor. */
 static void check_groups(struct model *model, uint32_t chunk, int fd)
 {
@@ -57,8 +63,7 @@ static void check_groups(struct model *model, uint32_t chunk, int fd)
     uint32_t i;
 
     for (i = 0; i < MODEL_CHUNKS; i++)
-        if (model->chunks[i].bytes != 0 &&
-            model->chunks[i].memory->group != 0 &&
+        if (is_exportable(&model->chunks[i]) &&
             model->chunks[i].memory->group != group)
             break;
     if (i == MODEL_CHUNKS || !export_chunk(model, i, &other, &offset))
@@ -77,8 +82,7 @@ void trial_share(struct model *model)
 
     if (!subject_can(model->subject, ASHLAR_CAN_EXPORT) ||
         model_chunk_room(model) == MODEL_CHUNKS ||
-        model->chunks[chunk].bytes == 0 ||
-        model->chunks[chunk].memory->group == 0 ||
+        !is_exportable(&model->chunks[chunk]) ||
         !export_chunk(model, chunk, &fd, &offset))
         return;
     if (model_expect(model, CHECK_EXPORT,

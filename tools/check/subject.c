@@ -39,6 +39,7 @@ static const struct group groups[] = {
     GROUP("copy", ASHLAR_CAN_COPY, copy, copy),
     GROUP("scatter", ASHLAR_CAN_SCATTER, scatter_load, scatter),
     GROUP("fence", ASHLAR_CAN_FENCE, fence_record, fence_drop),
+    GROUP("graph", ASHLAR_CAN_GRAPH, fence_capture, fence_graph),
     GROUP("encode", ASHLAR_CAN_ENCODE, encode, encode_rebase),
     GROUP("export", ASHLAR_CAN_EXPORT, chunk_export, chunk_import),
 };
@@ -151,6 +152,25 @@ bool subject_load(struct subject *subject, const char *path, const char *name)
 
 /* --- open and close ------------------------------------------------------- */
 
+/* The rights that ranges are to start with. */
+static bool check_access(const struct subject *subject)
+{
+    const struct ashlar_plugin_info *info = &subject->info;
+    bool good;
+    uint32_t i;
+
+    good = check_that(subject->report, CHECK_OPEN,
+                      info->access_count <= ASHLAR_PLUGIN_ACCESS_MOST,
+                      "it names the rights of %u locations; %d is the most",
+                      info->access_count, ASHLAR_PLUGIN_ACCESS_MOST);
+    for (i = 0; good && i < info->access_count; i++)
+        good = check_that(subject->report, CHECK_OPEN,
+                          info->access[i].location < info->location_count,
+                          "it names the rights of location %u of %u",
+                          info->access[i].location, info->location_count);
+    return good;
+}
+
 static bool check_ranges(const struct subject *subject)
 {
     const struct ashlar_plugin_info *info = &subject->info;
@@ -164,7 +184,7 @@ static bool check_ranges(const struct subject *subject)
                        info->home_location < info->location_count,
                        "its home is location %u of %u", info->home_location,
                        info->location_count);
-    return good;
+    return good && check_access(subject);
 }
 
 static bool check_info(const struct subject *subject)

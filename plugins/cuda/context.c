@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "context.h"
+
+#include "error.h"
+#include "fence.h"
+
+/* Streams 0, 1 and 2 are the default ones of whatever context. */
+static bool is_default(CUstream stream)
+{
+    return (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD;
+}
+
+CUresult cuda_relax(const struct cuda *cuda, CUstreamCaptureMode *mode_out)
+{
+    *mode_out = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return cuda->driver.exchange_capture_mode(mode_out);
+}
+
+void cuda_unrelax(const struct cuda *cuda, CUstreamCaptureMode mode)
+{
+    (void)cuda->driver.exchange_capture_mode(&mode);
+}
+
+/* --- which context --------------------------------------------------------- */
+
+/* The current context, if it is of the source's device; else NULL. */
+static CUresult find_current(const struct cuda *cuda, CUcontext *context_out)
+{
+    CUresult result = cuda->driver.ctx_get_current(context_out);
+    CUdevice device = -1;
+
+    if (result != CUDA_SUCCESS || *context_out == NULL)
+        return result;
+    result = cuda->driver.ctx_get_device(&device);
+    if (result != CUDA_SUCCESS || device != cuda->device)
+        *context_out = NULL;
+    return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
+}
+
+/* Keep the primary context for the source, as its first one. */
+static void keep_primary(struct cuda *cuda, struct cuda_visit *visit)
+{
+    (void)pthread_mutex_lock(&cuda->lock);
+    if (cuda->primary == NULL) {
+        cuda->primary = visit->context;
+        visit->held = false;
+    }
+    (void)pthread_mutex_unlock(&cuda->lock);
+}
+
+/* The device's primary context, if it is active or to be started. */
+static CUresult find_primary(struct cuda *cuda, bool start,
+                             struct cuda_visit *visit)
+{
+    unsigned flags = 0;
+    int active = 0;
+    CUresult result;
+
+    result = cuda->driver.primary_get_state(cuda->device, &flags, &active);
+    if (result != CUDA_SUCCESS || (!active && !start))
+        return result;
+    result = cuda->driver.primary_retain(&visit->context, cuda->device);
+    visit->held = result == CUDA_SUCCESS;
+    if (visit->held && start)
+        keep_primary(cuda, visit);
+    return result;
+}
+
+static CUresult find_context(struct cuda *cuda, CUstream stream, bool start,
+                             struct cuda_visit *visit)
+{
+    CUresult result;
+
+    if (!is_default(stream))
+        return cuda->driver.stream_get_ctx(stream, &visit->context);
+    result = find_current(cuda, &visit->context);
+    if (result != CUDA_SUCCESS || visit->context != NULL)
+        return result;
+    return find_primary(cuda, start, visit);
+}
+
+/* --- visits ---------------------------------------------------------------- */
+
+void cuda_visit_end(const struct cuda *cuda, const struct cuda_visit *visit)
+{
+    CUcontext popped;
+
+    if (visit->entered)
+        (void)cuda->driver.ctx_pop(&popped);
+    if (visit->held)
+        (void)cuda->driver.primary_release(cuda->device);
+    cuda_unrelax(cuda, visit->mode);
+}
+
+enum ashlar_status cuda_visit_begin(struct cuda *cuda, CUstream stream,
+                                    bool start, struct cuda_visit *visit)
+{
+    const char *call = "cuStreamGetCtx";
+    CUresult result;
+
+    *visit = (struct cuda_visit){.context = NULL};
+    result = cuda_relax(cuda, &visit->mode);
+    if (result != CUDA_SUCCESS)
+        return cuda_fail(cuda, result, "cuThreadExchangeStreamCaptureMode");
+    if (is_default(stream))
+        call = start ? "cuDevicePrimaryCtxRetain" : "cuCtxGetCurrent";
+    result = find_context(cuda, stream, start, visit);
+    if (result == CUDA_SUCCESS && visit->context != NULL) {
+        call = "cuCtxGetId";
+        result = cuda->driver.ctx_get_id(visit->context, &visit->id);
+    }
+    if (result == CUDA_SUCCESS && visit->context != NULL) {
+        call = "cuCtxPushCurrent";
+        result = cuda->driver.ctx_push(visit->context);
+        visit->entered = result == CUDA_SUCCESS;
+    }
+    if (result == CUDA_SUCCESS)
+        return ASHLAR_OK;
+    cuda_visit_end(cuda, visit);
+    return cuda_fail(cuda, result, call);
+}
+
+/* --- records --------------------------------------------------------------- */
+
+struct cuda_context *cuda_context_of(struct cuda *cuda,
+                                     const struct cuda_visit *visit)
+{
+    struct cuda_context *context;
+
+    (void)pthread_mutex_lock(&cuda->lock);
+    context = cuda->contexts;
+    while (context != NULL &&
+           (context->handle != visit->context || context->id != visit->id))
+        context = context->next;
+    if (context == NULL)
+        context = cuda->host->alloc(sizeof(*context));
+    if (context != NULL && context->handle == NULL) {
+        context->handle = visit->context;
+        context->id = visit->id;
+        context->next = cuda->contexts;
+        cuda->contexts = context;
+    }
+    (void)pthread_mutex_unlock(&cuda->lock);
+    return context;
+}
+
+CUresult cuda_context_is_there(const struct cuda *cuda,
+                               const struct cuda_context *context,
+                               bool *there_out)
+{
+    unsigned long long id = 0;
+    CUresult result = cuda->driver.ctx_get_id(context->handle, &id);
+
+    *there_out = result == CUDA_SUCCESS && id == context->id;
+    return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
+}
+
+void cuda_contexts_close(struct cuda *cuda)
+{
+    CUstreamCaptureMode mode;
+    struct cuda_context *context;
+    bool relaxed = cuda_relax(cuda, &mode) == CUDA_SUCCESS;
+    bool there;
+
+    while (cuda->contexts != NULL) {
+        context = cuda->contexts;
+        cuda->contexts = context->next;
+        if (cuda_context_is_there(cuda, context, &there) != CUDA_SUCCESS)
+            there = false;
+        cuda_fences_free(cuda, context->idle, there);
+        cuda->host->free(context);
+    }
+    if (cuda->primary != NULL)
+        (void)cuda->driver.primary_release(cuda->device);
+    if (relaxed)
+        cuda_unrelax(cuda, mode);
+}

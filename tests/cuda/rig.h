@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors
+ *
+ * A source "cuda" on a simulated machine, and a range on it, for the tests in
+ * this folder.
+ */
+#ifndef ASHLAR_TESTS_CUDA_RIG_H
+#define ASHLAR_TESTS_CUDA_RIG_H
+
+#include <ashlar.h>
+
+#include "support/ranges.h"
+#include "support/sim.h"
+
+#define GRANULE (UINT64_C(2) << 20)
+#define QUIET   ASHLAR_QUIET, 1
+
+struct rig {
+    struct ashlar_source *source;
+    struct ashlar_range *range;
+    struct ashlar_range_result result; /* of the last grow */
+};
+
+extern struct rig rig;
+
+/* Open a source with options beside "driver", which may be NULL. */
+enum ashlar_status rig_open_source(const char *options,
+                                   struct ashlar_source **source_out);
+
+/* A fresh machine, its context, and a source. */
+void rig_start(const char *settings, const char *options);
+
+/* Destroy the range, drain, close: the machine has everything back. */
+void rig_end(void);
+
+/* The range: so many granules reserved, chunks of so many at most. */
+void rig_make(uint64_t reserve_granules, uint64_t chunk_granules,
+              uint32_t flags);
+
+/* Grow it to so many granules; the result is kept. */
+enum ashlar_status rig_grow(uint64_t granules);
+
+struct ashlar_range_info rig_info(void);
+
+/* The first word of granule i. */
+volatile uint64_t *rig_word(uint64_t i);
+
+/* Write a number of its own into each granule, and see that it is there. */
+void rig_stamp(uint64_t granules);
+void rig_check(uint64_t granules);
+
+/* The rights of a device at an address: enum ashlar_rights. */
+uint32_t rig_rights(uint64_t address, int device);
+
+/* A stream of the current context that waits for no other. */
+CUstream rig_stream(void);
+
+/* A piece of work on it that uses the whole range, until it is finished. */
+void rig_use(CUstream stream);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* Executable graphs: a graph's actions, copied, and launched. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "action.h"
+#include "capture.h"
+#include "entry.h"
+#include "event.h"
+#include "graph.h"
+
+struct index graph_execs;
+
+static struct graph_exec *find(CUgraphExec handle)
+{
+    struct graph_exec *exec =
+        index_find(&graph_execs, (uint64_t)(uintptr_t)handle);
+
+    machine.bogus += exec == NULL;
+    return exec;
+}
+
+static CUresult fill(struct graph_exec *exec, const struct graph *graph)
+{
+    size_t i;
+
+    exec->actions = calloc(graph->count + 1, sizeof(struct action));
+    if (exec->actions == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < graph->count; i++)
+        exec->actions[i] = graph->nodes[i]->action;
+    exec->count = graph->count;
+    return holding_copy(&exec->holdings, graph->holdings);
+}
+
+static void dispose(struct graph_exec *exec)
+{
+    holding_clear(&exec->holdings);
+    free(exec->actions);
+    free(exec);
+}
+
+static CUresult instantiate(CUgraphExec *handle, CUgraph from,
+                            unsigned long long flags)
+{
+    const unsigned long long known =
+        CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+        CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    const struct graph *graph = graph_find(from);
+    struct graph_exec *exec;
+    CUresult result;
+
+    if (handle == NULL || graph == NULL || graph->capturing ||
+        (flags & ~known) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    exec = calloc(1, sizeof(*exec));
+    if (exec == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    exec->handle = (struct item){machine_handle(), 1};
+    exec->users = 1;
+    result = fill(exec, graph);
+    if (result == CUDA_SUCCESS && index_add(&graph_execs, &exec->handle) != 0)
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (result != CUDA_SUCCESS) {
+        dispose(exec);
+        return result;
+    }
+    *handle = (CUgraphExec)(uintptr_t)exec->handle.start;
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
+                                             unsigned long long flags)
+{
+    CUresult result;
+
+    if (enter("cuGraphInstantiate", &result))
+        result = leave(instantiate(exec, graph, flags));
+    return result;
+}
+
+void graph_exec_put(struct graph_exec *exec)
+{
+    if (--exec->users == 0)
+        dispose(exec);
+}
+
+/* Its owner's part ends; launches that are under way keep it. */
+static CUresult destroy(CUgraphExec handle)
+{
+    struct graph_exec *exec = find(handle);
+
+    if (exec == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    index_remove(&graph_execs, &exec->handle);
+    graph_exec_put(exec);
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
+{
+    CUresult result;
+
+    if (enter("cuGraphExecDestroy", &result))
+        result = leave(destroy(exec));
+    return result;
+}
+
+/* The events that the graph records come when it is done. */
+static void record_events(const struct graph_exec *exec, struct moment moment)
+{
+    size_t i;
+
+    for (i = 0; i < exec->count; i++)
+        if (exec->actions[i].kind == ACTION_RECORD)
+            event_recorded(exec->actions[i].event, moment);
+}
+
+static CUresult launch(CUgraphExec handle, CUstream on)
+{
+    struct graph_exec *exec = find(handle);
+    struct action action = {.kind = ACTION_GRAPH, .exec = exec};
+    struct stream *stream;
+    CUresult result;
+
+    if (exec == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = stream_resolve(on, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = capture_forbid(stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    exec->users++;
+    result = capture_or_queue(stream, &action);
+    if (result == CUDA_SUCCESS)
+        record_events(exec, stream_moment(stream));
+    return result;
+}
+
+CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    CUresult result;
+
+    if (enter("cuGraphLaunch", &result))
+        result = leave(launch(exec, stream));
+    return result;
+}
+
+bool graph_exec_any(const struct graph_exec *exec,
+                    bool (*is)(const struct action *action))
+{
+    size_t i;
+
+    for (i = 0; i < exec->count; i++)
+        if (is(&exec->actions[i]))
+            return true;
+    return false;
+}
+
+CUresult graph_exec_run(const struct graph_exec *exec, int device,
+                        struct moment moment)
+{
+    CUresult result = CUDA_SUCCESS;
+    size_t i;
+
+    for (i = 0; i < exec->count && result == CUDA_SUCCESS; i++)
+        result = action_run(&exec->actions[i], device, moment);
+    return result;
+}
+
+void graph_exec_clear(void)
+{
+    struct graph_exec *exec;
+
+    while (graph_execs.count > 0) {
+        exec = (struct graph_exec *)graph_execs.items[graph_execs.count - 1];
+        index_remove(&graph_execs, &exec->handle);
+        graph_exec_put(exec);
+    }
+    index_clear(&graph_execs);
+}
