@@ -113,6 +113,12 @@ const struct entry entries[] = {
     {"cuStreamSynchronize", 2000, ENTRY_UNSAFE, FUNCTION(cuStreamSynchronize)},
     {"cuStreamWaitEvent", 3020, 0, FUNCTION(cuStreamWaitEvent)},
     {"cuStreamWriteValue32", 11070, 0, FUNCTION(cuStreamWriteValue32)},
+    {"cuTensorMapEncodeIm2col", 12000, ENTRY_CONTEXT, FUNCTION(cuTensorMapEncodeIm2col)},
+#if CUDA_VERSION >= 12080
+    {"cuTensorMapEncodeIm2colWide", 12080, ENTRY_CONTEXT, FUNCTION(cuTensorMapEncodeIm2colWide)},
+#endif
+    {"cuTensorMapEncodeTiled", 12000, ENTRY_CONTEXT, FUNCTION(cuTensorMapEncodeTiled)},
+    {"cuTensorMapReplaceAddress", 12000, ENTRY_CONTEXT, FUNCTION(cuTensorMapReplaceAddress)},
     {"cuThreadExchangeStreamCaptureMode", 10010, 0, FUNCTION(cuThreadExchangeStreamCaptureMode)},
     {"cuUserObjectCreate", 11030, 0, FUNCTION(cuUserObjectCreate)},
     {"cuUserObjectRelease", 11030, 0, FUNCTION(cuUserObjectRelease)},
