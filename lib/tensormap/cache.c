@@ -207,12 +207,15 @@ static enum ashlar_status get(struct ashlar_tensormap_cache *cache,
                               const struct ashlar_spec *spec, uint64_t context,
                               const void **map_out)
 {
-    struct request request = {.cache = cache, .spec = spec};
+    struct request request; /* its key is too long to be zeroed for nothing */
     struct cache_entry *entry = NULL;
     enum ashlar_status status;
 
     if (!key_make(spec, context, &request.key))
         return refuse_spec(cache, spec);
+    request.cache = cache;
+    request.spec = spec;
+    request.spare = NULL;
     request.stripe = &cache->stripes[request.key.hash % CACHE_STRIPES];
     status = obtain(&request, &entry);
     if (request.spare != NULL)

@@ -88,16 +88,28 @@ static bool pack_im2col(const struct ashlar_spec *spec, struct spec_key *key)
     return true;
 }
 
+/*
+ * A sum of products, so that no word waits for the one before; the products'
+ * upper halves, where all bits of a word arrive, are folded down at the end.
+ */
 static uint64_t hash_of(const struct spec_key *key)
 {
-    uint64_t hash = key->count;
+    static const uint64_t odd[KEY_WORDS_MOST] = {
+        UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9),
+        UINT64_C(0x94d049bb133111eb), UINT64_C(0xd6e8feb86659fd93),
+        UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db),
+        UINT64_C(0x8ebc6af09c88c6e3), UINT64_C(0x589965cc75374cc3),
+        UINT64_C(0x1d8e4e27c47d124f), UINT64_C(0xeb44accab455d165),
+        UINT64_C(0x2127599bf4325c37), UINT64_C(0x880355f21e6d1965),
+        UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53),
+        UINT64_C(0x87c37b91114253d5)};
+    uint64_t hash = 0;
     uint32_t i;
 
-    for (i = 0; i < key->count; i++) {
-        hash = (hash ^ key->words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash;
+    for (i = 0; i < key->count; i++)
+        hash += (key->words[i] ^ key->words[i] >> 32) * odd[i];
+    hash = (hash ^ hash >> 32) * odd[0];
+    return hash ^ hash >> 29;
 }
 
 bool key_make(const struct ashlar_spec *spec, uint64_t context,
