@@ -22,7 +22,7 @@ static struct cache_entry *find(struct ashlar_tensormap_cache *cache,
 
     while (entry != NULL &&
            (entry->key.hash != key->hash || !key_is(&entry->key, key)))
-        entry = entry->next;
+        entry = cache_next(entry);
     return entry;
 }
 
@@ -33,7 +33,66 @@ void cache_unlink(struct ashlar_tensormap_cache *cache,
 
     while (*at != entry)
         at = &(*at)->next;
-    *at = entry->next;
+    cache_link(at, cache_next(entry));
+}
+
+/* --- hits, without a lock ------------------------------------------------- */
+
+/* Chains are short; who has strayed into another, as its entries went, stops. */
+#define STEPS_MOST 8
+
+/* Keys are written and read as words: what a torn one leads to is refused by the
+ * entry's word. */
+static void write_key(struct spec_key *to, const struct spec_key *from)
+{
+    uint32_t i;
+
+    __atomic_store_n(&to->hash, from->hash, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->count, from->count, __ATOMIC_RELAXED);
+    for (i = 0; i < from->count; i++)
+        __atomic_store_n(&to->words[i], from->words[i], __ATOMIC_RELAXED);
+}
+
+static bool key_looks_like(const struct spec_key *there,
+                           const struct spec_key *key)
+{
+    uint32_t i = 0;
+
+    if (__atomic_load_n(&there->hash, __ATOMIC_RELAXED) != key->hash ||
+        __atomic_load_n(&there->count, __ATOMIC_RELAXED) != key->count)
+        return false;
+    while (i < key->count &&
+           __atomic_load_n(&there->words[i], __ATOMIC_RELAXED) == key->words[i])
+        i++;
+    return i == key->count;
+}
+
+static void note_use(struct cache_entry *entry)
+{
+    if (!__atomic_load_n(&entry->used, __ATOMIC_RELAXED))
+        __atomic_store_n(&entry->used, true, __ATOMIC_RELAXED);
+}
+
+/* A map that is there, held; NULL when it takes a closer look. */
+static struct cache_entry *take_at_once(struct ashlar_tensormap_cache *cache,
+                                        const struct spec_key *key)
+{
+    struct cache_entry *entry =
+        __atomic_load_n(bucket_of(cache, key->hash), __ATOMIC_ACQUIRE);
+    uint64_t seen;
+    int steps;
+
+    for (steps = 0; entry != NULL && steps < STEPS_MOST; steps++) {
+        seen = word_read(&entry->word);
+        if (key_looks_like(&entry->key, key)) {
+            if (!word_take(&entry->word, seen))
+                return NULL;
+            note_use(entry);
+            return entry;
+        }
+        entry = cache_next(entry);
+    }
+    return NULL;
 }
 
 /* --- get ------------------------------------------------------------------ */
@@ -74,19 +133,28 @@ static struct cache_entry *enter(struct request *request)
     struct cache_entry **bucket = bucket_of(cache, request->key.hash);
 
     request->spare = NULL;
-    entry->key = request->key;
+    write_key(&entry->key, &request->key);
     entry->end = end_of(request->spec);
-    cache_set_state(entry, CACHE_ENCODING);
-    entry->holds = 1;
     entry->doomed = false;
-    entry->used = true;
+    note_use(entry);
+    cache_set_state(entry, CACHE_ENCODING);
     __atomic_store_n(&entry->stripe,
                      (uint32_t)(request->stripe - cache->stripes),
                      __ATOMIC_RELAXED);
-    entry->next = *bucket;
-    *bucket = entry;
+    cache_link(&entry->next, *bucket);
+    cache_link(bucket, entry);
     request->stripe->misses++;
     return entry;
+}
+
+/* The first hold is of the get that encoded it. */
+static void open_entry(struct cache_entry *entry)
+{
+    uint64_t word = word_read(&entry->word) + WORD_TIME + 1;
+
+    entry->first_time = word_times(word);
+    cache_set_state(entry, entry->doomed ? CACHE_DOOMED : CACHE_READY);
+    word_write(&entry->word, entry->doomed ? word : word | WORD_OPEN);
 }
 
 /* What was encoded, or was not, is to be seen by those who wait. */
@@ -97,14 +165,11 @@ static void settle(struct request *request, struct cache_entry *entry,
 
     lock_take(&stripe->lock);
     if (good) {
-        cache_set_state(entry, entry->doomed ? CACHE_DOOMED : CACHE_READY);
-        stripe->maps++;
-        stripe->held++;
+        open_entry(entry);
     } else {
         if (!entry->doomed)
             cache_unlink(request->cache, entry);
         cache_set_state(entry, CACHE_FREE);
-        entry->holds = 0;
         stripe->refusals++;
     }
     (void)pthread_cond_broadcast(&stripe->encoded);
@@ -127,12 +192,29 @@ static enum ashlar_status encode(struct request *request,
     return status;
 }
 
-static void hit(struct cache_stripe *stripe, struct cache_entry *entry)
+/* Under the stripe's lock it stays open, whoever else takes it. */
+static bool hit(struct cache_entry *entry)
 {
-    stripe->held += entry->holds == 0;
-    entry->holds++;
-    entry->used = true;
-    stripe->hits++;
+    uint64_t seen;
+
+    note_use(entry);
+    do {
+        seen = word_read(&entry->word);
+        if ((seen & WORD_HOLDS) == WORD_HOLDS)
+            return false;
+    } while (!word_take(&entry->word, seen));
+    return true;
+}
+
+/* The stripe's lock is held, and given back. */
+static enum ashlar_status refuse_holds(struct request *request)
+{
+    request->stripe->refusals++;
+    lock_give(&request->stripe->lock);
+    return error_set(
+        ASHLAR_ERR_LIMIT,
+        "this map is held %lu times, and cannot be held more often",
+        (unsigned long)WORD_HOLDS);
 }
 
 /* The stripe's lock is held, and given back. */
@@ -161,7 +243,8 @@ static enum ashlar_status obtain(struct request *request,
     for (;;) {
         entry = find(request->cache, &request->key);
         if (entry != NULL && entry->state == CACHE_READY) {
-            hit(stripe, entry);
+            if (!hit(entry))
+                return refuse_holds(request);
             lock_give(&stripe->lock);
             *entry_out = entry;
             return ASHLAR_OK;
@@ -213,6 +296,11 @@ static enum ashlar_status get(struct ashlar_tensormap_cache *cache,
 
     if (!key_make(spec, context, &request.key))
         return refuse_spec(cache, spec);
+    entry = take_at_once(cache, &request.key);
+    if (entry != NULL) {
+        *map_out = cache_map_of(cache, entry);
+        return ASHLAR_OK;
+    }
     request.cache = cache;
     request.spec = spec;
     request.spare = NULL;
@@ -273,29 +361,40 @@ static enum ashlar_status entry_of(struct ashlar_tensormap_cache *cache,
     return ASHLAR_OK;
 }
 
-/* One hold less; false when there was none. The entry may be free then. */
-static bool drop_hold(struct ashlar_tensormap_cache *cache,
-                      struct cache_entry *entry, bool *freed_out)
+/*
+ * One hold less of a map that no get finds any more; false when there was none.
+ * With the last hold the entry is FREE.
+ */
+static bool drop_doomed(struct ashlar_tensormap_cache *cache,
+                        struct cache_entry *entry)
 {
     struct cache_stripe *stripe = cache_stripe_of(cache, entry);
-    enum cache_state state;
-    bool held;
+    bool held = false, freed = false;
+    uint64_t word;
 
-    *freed_out = false;
     lock_take(&stripe->lock);
-    state = cache_state_under(cache, entry, stripe);
-    held = (state == CACHE_READY || state == CACHE_DOOMED) && entry->holds != 0;
-    if (held) {
-        entry->holds--;
-        stripe->held -= entry->holds == 0;
-        if (entry->holds == 0 && state == CACHE_DOOMED) {
+    if (cache_state_under(cache, entry, stripe) == CACHE_DOOMED) {
+        word = word_read(&entry->word);
+        held = (word & WORD_HOLDS) != 0;
+        freed = (word & WORD_HOLDS) == 1;
+        if (held)
+            word_write(&entry->word, word - 1);
+        if (freed)
             cache_set_state(entry, CACHE_FREE);
-            stripe->maps--;
-            *freed_out = true;
-        }
     }
     lock_give(&stripe->lock);
+    if (freed)
+        cache_give(cache, entry);
     return held;
+}
+
+static bool drop_hold(struct ashlar_tensormap_cache *cache,
+                      struct cache_entry *entry)
+{
+    enum word_drop drop = word_drop(&entry->word);
+
+    return drop == WORD_DROPPED ||
+           (drop == WORD_CLOSED && drop_doomed(cache, entry));
 }
 
 enum ashlar_status
@@ -305,7 +404,6 @@ ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
     static const char call[] = "ashlar_tensormap_cache_put()";
     struct cache_entry *entry = NULL;
     enum ashlar_status status = cache_check(cache, call);
-    bool freed;
 
     if (status == ASHLAR_OK && map == NULL)
         status = refuse_null(call, "map");
@@ -313,13 +411,11 @@ ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
         status = entry_of(cache, map, &entry);
     if (status != ASHLAR_OK)
         return status;
-    if (!drop_hold(cache, entry, &freed))
+    if (!drop_hold(cache, entry))
         return error_set(ASHLAR_ERR_NOT_LIVE,
                          "nobody holds the map at %p: it was put as often as "
                          "it was got",
                          map);
-    if (freed)
-        cache_give(cache, entry);
     return ASHLAR_OK;
 }
 
@@ -332,19 +428,18 @@ ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
 static bool doom(struct ashlar_tensormap_cache *cache,
                  struct cache_stripe *stripe, struct cache_entry *entry)
 {
+    bool held;
+
     cache_unlink(cache, entry);
     stripe->invalidations++;
     if (entry->state == CACHE_ENCODING) {
         entry->doomed = true;
         return false;
     }
-    if (entry->holds != 0) {
-        cache_set_state(entry, CACHE_DOOMED);
-        return false;
-    }
-    cache_set_state(entry, CACHE_FREE);
-    stripe->maps--;
-    return true;
+    held = (word_close(&entry->word) & WORD_HOLDS) != 0;
+    cache_count_hits(stripe, entry);
+    cache_set_state(entry, held ? CACHE_DOOMED : CACHE_FREE);
+    return !held;
 }
 
 /* Of one chain; what is free then is put in front of a list. */
@@ -357,12 +452,12 @@ static size_t doom_chain(struct ashlar_tensormap_cache *cache,
     size_t count = 0;
 
     for (; entry != NULL; entry = next) {
-        next = entry->next;
+        next = cache_next(entry);
         if (entry->key.words[1] >= end || entry->end <= address)
             continue;
         count++;
         if (doom(cache, stripe, entry)) {
-            entry->next = *freed;
+            cache_link(&entry->next, *freed);
             *freed = entry;
         }
     }
@@ -383,7 +478,7 @@ static size_t invalidate(struct ashlar_tensormap_cache *cache, uint64_t address,
         count += doom_chain(cache, stripe, bucket, address, end, &freed);
         lock_give(&stripe->lock);
         while ((entry = freed) != NULL) {
-            freed = entry->next;
+            freed = cache_next(entry);
             cache_give(cache, entry);
         }
     }

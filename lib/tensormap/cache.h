@@ -24,9 +24,10 @@
  *   - ENCODING and READY entries are in the chain of their hash, others in none
  *     (one that is invalidated while it is encoded leaves its chain at once, and
  *     is DOOMED when it is done);
- *   - holds, state, doomed, used, next and the key of an entry in a chain are
- *     read and written under its stripe's lock; of an entry that is FREE and
- *     taken, by the thread that took it;
+ *   - a hit walks its chain without a lock: what it may see is atomic, an entry
+ *     that it finds is taken by its word (cache_word.h), and who finds none goes
+ *     on under the stripe's lock, which decides. A chain, its entries' states,
+ *     and a word that is not open change under that lock;
  *   - an entry with holds is not evicted, and its slot not written;
  *   - stripe says which lock guards an entry that is READY or DOOMED; it changes
  *     while the entry is FREE and taken, and before it is READY. So whoever comes
@@ -50,6 +51,7 @@
 
 #include "base/lock.h"
 #include "source/source.h"
+#include "tensormap/cache_word.h"
 #include "tensormap/key.h"
 
 /** Locks of a cache: more than the threads that are busy with it. */
@@ -58,23 +60,22 @@
 enum cache_state { CACHE_FREE = 0, CACHE_ENCODING, CACHE_READY, CACHE_DOOMED };
 
 struct cache_entry {
-    struct cache_entry *next; /* in its chain, or in the free list */
+    uint64_t word;            /* who holds it: cache_word.h */
+    struct cache_entry *next; /* in its chain, or in the free list; atomic */
+    struct spec_key key;      /* atomic, as far as hits read it */
     uint32_t stripe;          /* atomic */
-    uint32_t holds;
-    uint8_t state; /* enum cache_state; atomic */
-    bool doomed;   /* invalidated while it was encoded */
-    bool used;     /* since the hand of the clock passed */
-    uint64_t end;  /* behind the tensor's last byte */
-    struct spec_key key;
+    uint8_t state;            /* enum cache_state; atomic */
+    bool used;                /* since the hand of the clock passed; atomic */
+    bool doomed;              /* invalidated while it was encoded */
+    uint64_t end;             /* behind the tensor's last byte */
+    uint64_t first_time;      /* word_times() when it was opened */
 };
 
 struct cache_stripe {
     struct lock lock;
     pthread_cond_t
-        encoded; /* an entry of the stripe is not ENCODING any more */
-    uint64_t maps;
-    uint64_t held;
-    uint64_t hits;
+        encoded;   /* an entry of the stripe is not ENCODING any more */
+    uint64_t hits; /* of maps that are gone */
     uint64_t misses;
     uint64_t waits;
     uint64_t evictions;
@@ -108,6 +109,24 @@ struct cache_entry *cache_take(struct ashlar_tensormap_cache *cache);
 /** A FREE entry, in no chain, that nobody needs. */
 void cache_give(struct ashlar_tensormap_cache *cache,
                 struct cache_entry *entry);
+
+/** Count the hits of a map that goes. The stripe's lock is held. */
+static inline void cache_count_hits(struct cache_stripe *stripe,
+                                    const struct cache_entry *entry)
+{
+    stripe->hits += word_times(word_read(&entry->word)) - entry->first_time;
+}
+
+static inline struct cache_entry *cache_next(const struct cache_entry *entry)
+{
+    return __atomic_load_n(&entry->next, __ATOMIC_ACQUIRE);
+}
+
+static inline void cache_link(struct cache_entry **at,
+                              struct cache_entry *entry)
+{
+    __atomic_store_n(at, entry, __ATOMIC_RELEASE);
+}
 
 /** Take an entry out of its chain. The stripe's lock is held. */
 void cache_unlink(struct ashlar_tensormap_cache *cache,

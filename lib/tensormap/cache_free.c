@@ -7,7 +7,7 @@
 void cache_give(struct ashlar_tensormap_cache *cache, struct cache_entry *entry)
 {
     lock_take(&cache->free_lock);
-    entry->next = cache->free_first;
+    cache_link(&entry->next, cache->free_first);
     cache->free_first = entry;
     lock_give(&cache->free_lock);
 }
@@ -21,14 +21,12 @@ static bool evict(struct ashlar_tensormap_cache *cache,
 
     lock_take(&stripe->lock);
     if (cache_state_under(cache, entry, stripe) == CACHE_READY &&
-        entry->holds == 0) {
-        gone = !entry->used;
-        entry->used = false;
-    }
+        !__atomic_exchange_n(&entry->used, false, __ATOMIC_RELAXED))
+        gone = word_close_idle(&entry->word);
     if (gone) {
         cache_unlink(cache, entry);
+        cache_count_hits(stripe, entry);
         cache_set_state(entry, CACHE_FREE);
-        stripe->maps--;
         stripe->evictions++;
     }
     lock_give(&stripe->lock);
@@ -57,7 +55,7 @@ struct cache_entry *cache_take(struct ashlar_tensormap_cache *cache)
     lock_take(&cache->free_lock);
     entry = cache->free_first;
     if (entry != NULL)
-        cache->free_first = entry->next;
+        cache->free_first = cache_next(entry);
     else
         entry = turn_the_clock(cache);
     lock_give(&cache->free_lock);

@@ -156,17 +156,38 @@ enum ashlar_status ashlar_tensormap_cache_create(
 
 /* --- query and destroy ---------------------------------------------------- */
 
+/* A map that is there. Its stripe's lock is taken, so it does not go meanwhile. */
+static void add_map(struct ashlar_tensormap_cache *cache,
+                    struct cache_entry *entry,
+                    struct ashlar_tensormap_cache_stats *sum)
+{
+    struct cache_stripe *stripe = cache_stripe_of(cache, entry);
+    enum cache_state state;
+    uint64_t word;
+
+    lock_take(&stripe->lock);
+    state = cache_state_under(cache, entry, stripe);
+    if (state != CACHE_FREE) {
+        word = word_read(&entry->word);
+        sum->maps++;
+        sum->held += (word & WORD_HOLDS) != 0;
+        if (state == CACHE_READY)
+            sum->hits += word_times(word) - entry->first_time;
+    }
+    lock_give(&stripe->lock);
+}
+
 static void add_up(struct ashlar_tensormap_cache *cache,
                    struct ashlar_tensormap_cache_stats *sum)
 {
     struct cache_stripe *stripe;
     size_t i;
 
+    for (i = 0; i < cache->slots; i++)
+        add_map(cache, &cache->entries[i], sum);
     for (i = 0; i < CACHE_STRIPES; i++) {
         stripe = &cache->stripes[i];
         lock_take(&stripe->lock);
-        sum->maps += stripe->maps;
-        sum->held += stripe->held;
         sum->hits += stripe->hits;
         sum->misses += stripe->misses;
         sum->waits += stripe->waits;

@@ -2,13 +2,14 @@
  * Copyright (c) 2026 The ashlar authors */
 /**
  * @file
- * A spec as a key: what its encoder reads, packed, and nothing else.
+ * A spec as a key: what its encoder reads, in words, and nothing else.
  *
- *     word 0   settings, a byte each, and the rank
+ *     word 0   rank, mode
  *     1, 2     address, context
- *     3 ...    dims, strides            rank, rank - 1 of them
- *     next     box or channels and pixels; element strides
- *     next 2   corners                  im2col
+ *     3 to 5   the other settings
+ *     6 ...    dims, strides            rank, rank - 1 of them
+ *     next     element strides, box     two in a word
+ *     next     channels, pixels, lower corners, upper corners: im2col
  *
  * Two keys are of one length when their words 0 are the same, so comparing as
  * many words as the first key has is enough.
@@ -21,7 +22,7 @@
 
 #include <ashlar/spec.h>
 
-#define KEY_WORDS_MOST 15
+#define KEY_WORDS_MOST 23
 
 struct spec_key {
     uint64_t hash;
@@ -32,7 +33,7 @@ struct spec_key {
 /**
  * Make the key of a spec of the library's own version.
  *
- * @return False when a value does not fit the key: no encoder takes it then.
+ * @return False when rank or mode is none that an encoder takes.
  */
 bool key_make(const struct ashlar_spec *spec, uint64_t context,
               struct spec_key *key);

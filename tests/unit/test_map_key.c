@@ -138,33 +138,40 @@ START_TEST(the_longest_key_fits)
 }
 END_TEST
 
-/* What does not fit is nothing that an encoder takes: the limits that do fit
- * are beyond those of the rules. */
-START_TEST(all_that_an_encoder_takes_fits_the_key)
+START_TEST(what_has_no_rank_or_mode_has_no_key)
 {
-    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_TILED), im2col;
+    static const struct {
+        uint32_t mode;
+        uint32_t rank;
+    } none[] = {{0, 0}, {0, 6}, {0, UINT32_MAX}, {1, 2},
+                {1, 6}, {2, 2}, {3, 3}};
+    struct ashlar_spec spec = spec_of(none[_i].mode);
     struct spec_key key;
 
-    spec.box[0] = 256;
-    spec.element_strides[2] = 8;
-    ck_assert(key_make(&spec, 0, &key));
-    spec.box[0] = 257;
+    spec.rank = none[_i].rank;
     ck_assert(!key_make(&spec, 0, &key));
-    spec.box[0] = 0;
-    ck_assert(!key_make(&spec, 0, &key));
-    spec.box[0] = 1;
-    spec.rank = 6;
-    ck_assert(!key_make(&spec, 0, &key));
-    spec.rank = 0;
-    ck_assert(!key_make(&spec, 0, &key));
-    im2col = spec_of(ASHLAR_SPEC_IM2COL);
-    im2col.lower_corner[0] = -32768;
-    im2col.upper_corner[0] = 32767;
-    im2col.channels = 256;
-    im2col.pixels = 1024;
-    ck_assert(key_make(&im2col, 0, &key));
-    im2col.upper_corner[0] = 32768;
-    ck_assert(!key_make(&im2col, 0, &key));
+}
+END_TEST
+
+/* Addresses and the like: numbers with many zeros at their end. */
+START_TEST(keys_of_neighbours_fall_into_different_buckets)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_TILED);
+    unsigned buckets[1024] = {0}, most = 0;
+    uint32_t shift, i;
+
+    for (shift = 4; shift < 40; shift += 3) {
+        memset(buckets, 0, sizeof(buckets));
+        most = 0;
+        for (i = 0; i < 1024; i++) {
+            unsigned *bucket;
+
+            spec.address = (uint64_t)i << shift;
+            bucket = &buckets[key_of(&spec, 0).hash % 1024];
+            most = ++*bucket > most ? *bucket : most;
+        }
+        ck_assert_msg(most < 12, "%u of 1024 in one, shift %u", most, shift);
+    }
 }
 END_TEST
 
@@ -178,7 +185,8 @@ int main(void)
                         0, MEMBERS);
     tcase_add_test(tcase, contexts_modes_and_ranks_are_in_the_key);
     tcase_add_test(tcase, the_longest_key_fits);
-    tcase_add_test(tcase, all_that_an_encoder_takes_fits_the_key);
+    tcase_add_loop_test(tcase, what_has_no_rank_or_mode_has_no_key, 0, 7);
+    tcase_add_test(tcase, keys_of_neighbours_fall_into_different_buckets);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
