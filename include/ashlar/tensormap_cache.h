@@ -145,7 +145,8 @@ ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
  * address.
  *
  * Maps that are held stay as they are until they are put, and no get finds them
- * any more.
+ * any more. Where interleaved tensors end is not known: those that begin before
+ * the stretch's end are forgotten.
  *
  * @param cache        The cache.
  * @param address      Where the stretch starts.

@@ -109,19 +109,14 @@ struct request {
 /* Behind the last byte; all there is when that cannot be told. */
 static uint64_t end_of(const struct ashlar_spec *spec)
 {
-    uint64_t end, step;
-    uint32_t i;
+    uint64_t row, bytes, end;
 
-    if (!spec_row_bytes(spec->dtype, spec->dims[0], &end) ||
+    if (spec->dtype >= SPEC_DTYPES ||
         spec->interleave != ASHLAR_SPEC_INTERLEAVE_NONE ||
-        __builtin_add_overflow(end, spec->address, &end))
+        !spec_row_bytes(spec->dtype, spec->dims[0], &row) ||
+        !spec_extent(spec, row, &bytes) ||
+        __builtin_add_overflow(spec->address, bytes, &end))
         return UINT64_MAX;
-    for (i = 0; i + 1 < spec->rank; i++)
-        if (spec->dims[i + 1] != 0 &&
-            (__builtin_mul_overflow(spec->dims[i + 1] - 1, spec->strides[i],
-                                    &step) ||
-             __builtin_add_overflow(end, step, &end)))
-            return UINT64_MAX;
     return end;
 }
 

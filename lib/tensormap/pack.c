@@ -8,6 +8,22 @@
 
 #include "base/error.h"
 
+bool spec_extent(const struct ashlar_spec *spec, uint64_t row,
+                 uint64_t *bytes_out)
+{
+    uint64_t bytes = row, step;
+    uint32_t i;
+
+    for (i = 0; i + 1 < spec_rank(spec); i++)
+        if (spec->dims[i + 1] != 0 &&
+            (__builtin_mul_overflow(spec->dims[i + 1] - 1, spec->strides[i],
+                                    &step) ||
+             __builtin_add_overflow(bytes, step, &bytes)))
+            return false;
+    *bytes_out = bytes;
+    return true;
+}
+
 static enum ashlar_status refuse_shape(const struct ashlar_spec *spec)
 {
     if (spec->rank < 1 || spec->rank > ASHLAR_SPEC_RANK_MAX)

@@ -5,7 +5,7 @@
  * Floor 5: tensor maps, and how its files hang together.
  *
  *     names.c    settings and their names
- *     pack.c     strides without gaps
+ *     pack.c     strides without gaps, and how far strides lead
  *     check.c    a spec against its encoder's rules (check.h)
  *     explain.c  a finding in a sentence
  *     encode.c   one map              ┐
@@ -76,6 +76,14 @@ static inline uint32_t spec_rank(const struct ashlar_spec *spec)
     return spec->rank < ASHLAR_SPEC_RANK_MAX ? spec->rank
                                              : ASHLAR_SPEC_RANK_MAX;
 }
+
+/**
+ * The bytes from the first row, of so many bytes, to behind the last.
+ *
+ * @return False when they do not fit 64 bits.
+ */
+bool spec_extent(const struct ashlar_spec *spec, uint64_t row,
+                 uint64_t *bytes_out);
 
 /** Whether a row of dtype elements has whole bytes, and how many. */
 static inline bool spec_row_bytes(uint32_t dtype, uint64_t elements,

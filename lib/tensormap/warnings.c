@@ -31,25 +31,6 @@ static void warn_strides(struct check *check)
                         .right = up_to_multiple(row, 16));
 }
 
-/* The bytes from the first element to behind the last; false: too many. */
-static bool extent(const struct check *check, uint64_t *bytes_out)
-{
-    const struct ashlar_spec *spec = check->spec;
-    uint64_t bytes = row_bytes(check), step;
-    uint32_t i;
-
-    for (i = 0; i + 1 < spec_rank(spec); i++) {
-        if (spec->dims[i + 1] == 0)
-            continue;
-        if (__builtin_mul_overflow(spec->dims[i + 1] - 1, spec->strides[i],
-                                   &step) ||
-            __builtin_add_overflow(bytes, step, &bytes))
-            return false;
-    }
-    *bytes_out = bytes;
-    return true;
-}
-
 static void warn_address(struct check *check)
 {
     uint64_t address = check->spec->address, bytes = UINT64_MAX;
@@ -57,7 +38,8 @@ static void warn_address(struct check *check)
     if (address == 0)
         CHECK_FOUND(check, ADDRESS_NULL, ADDRESS, .right = 16);
     if (address < ADDRESS_BEYOND &&
-        (!extent(check, &bytes) || bytes > ADDRESS_BEYOND - address))
+        (!spec_extent(check->spec, row_bytes(check), &bytes) ||
+         bytes > ADDRESS_BEYOND - address))
         CHECK_FOUND(check, ADDRESS_END, ADDRESS, .value = address,
                     .bound = ADDRESS_BEYOND);
 }

@@ -5,6 +5,7 @@
 
 #include "cuda/rig.h"
 
+#include "support/encode_source.h"
 #include "support/stress.h"
 
 #include <dlfcn.h>
@@ -16,28 +17,13 @@
 static struct ashlar_spec specs[COUNT];
 static void *maps[COUNT];
 
-static struct ashlar_spec spec_of(uint64_t i)
-{
-    struct ashlar_spec spec = ASHLAR_SPEC_INIT;
-
-    spec.address = UINT64_C(0x7f0000000000) + i * 4096;
-    spec.rank = 2;
-    spec.dtype = ASHLAR_SPEC_FLOAT16;
-    spec.swizzle = ASHLAR_SPEC_SWIZZLE_128B;
-    spec.dims[0] = spec.dims[1] = 1024;
-    spec.strides[0] = 2048;
-    spec.box[0] = spec.box[1] = 64;
-    spec.element_strides[0] = spec.element_strides[1] = 1;
-    return spec;
-}
-
 static void start(void)
 {
     size_t i;
 
     rig_start("devices=2", NULL);
     for (i = 0; i < COUNT; i++)
-        specs[i] = spec_of(i);
+        specs[i] = encode_spec(i);
 }
 
 static void end(void)
@@ -52,7 +38,7 @@ static enum ashlar_status encode(const struct ashlar_spec *spec, void *map)
 
 START_TEST(a_map_is_what_the_drivers_encoder_makes)
 {
-    struct ashlar_spec spec = spec_of(3);
+    struct ashlar_spec spec = encode_spec(3);
     _Alignas(128) CUtensorMap map, theirs;
     CUresult (*tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
                       const cuuint64_t *, const cuuint64_t *,
@@ -63,7 +49,7 @@ START_TEST(a_map_is_what_the_drivers_encoder_makes)
 
     memcpy(&tiled, &entry, sizeof(entry));
     OK(encode(&spec, &map));
-    CU(tiled(&theirs, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2,
+    CU(tiled(&theirs, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
              (void *)(uintptr_t)spec.address, spec.dims, spec.strides, spec.box,
              spec.element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
              CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
@@ -74,7 +60,7 @@ END_TEST
 
 START_TEST(every_encoder_is_reached)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap tiled, im2col;
 
     spec.rank = 3;
@@ -96,19 +82,19 @@ END_TEST
 
 START_TEST(bad_arguments_are_told_by_their_rule)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
 
     spec.strides[0] = 2050;
     REFUSED(ASHLAR_ERR_INVALID, "pad it to 2064", encode(&spec, &map));
-    spec = spec_of(1);
+    spec = encode_spec(1);
     spec.rank = 6;
     REFUSED(ASHLAR_ERR_INVALID, "rank is 6", encode(&spec, &map));
-    spec = spec_of(1);
+    spec = encode_spec(1);
     spec.mode = 3;
     REFUSED(ASHLAR_ERR_INVALID, "mode is 3", encode(&spec, &map));
     /* No rule without knowing the device: the driver's own word. */
-    spec = spec_of(1);
+    spec = encode_spec(1);
     spec.dtype = ASHLAR_SPEC_16U4_ALIGN8B;
     REFUSED(ASHLAR_ERR_INVALID,
             "cuTensorMapEncodeTiled() failed: "
@@ -119,7 +105,7 @@ END_TEST
 
 START_TEST(without_a_context_the_primary_one_is_started_once_and_left)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
     CUcontext current;
 
@@ -136,7 +122,7 @@ END_TEST
 
 START_TEST(no_context_is_not_bad_arguments)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
 
     sim.inject("cuTensorMapEncodeTiled", 1, CUDA_ERROR_INVALID_CONTEXT, 1);
@@ -148,7 +134,7 @@ END_TEST
 
 START_TEST(a_context_that_failed_before_is_not_bad_arguments)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
 
     sim.fail_context(0, CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -159,7 +145,7 @@ END_TEST
 
 START_TEST(a_driver_that_is_gone_is_told)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
 
     sim.deinitialize();
@@ -171,7 +157,7 @@ END_TEST
 START_TEST(an_older_driver_has_no_wide_encoder)
 {
     struct ashlar_source *source;
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
 
     OK(ashlar_source_close(rig.source));
@@ -188,7 +174,7 @@ END_TEST
 
 START_TEST(maps_are_encoded_while_a_stream_captures)
 {
-    struct ashlar_spec spec = spec_of(1);
+    struct ashlar_spec spec = encode_spec(1);
     _Alignas(128) CUtensorMap map;
     CUstream stream = rig_stream();
     CUgraph graph = NULL;
@@ -238,7 +224,7 @@ static void use_cache(unsigned number, void *user)
     size_t i;
 
     for (i = 0; i < 2000; i++) {
-        spec = spec_of(stress_below(&random, COUNT));
+        spec = encode_spec(stress_below(&random, COUNT));
         if (STRESS_EXPECT(ashlar_tensormap_cache_get(cache, &spec, 0, &map) ==
                               ASHLAR_OK,
                           "%s", ashlar_last_error_message()))
