@@ -40,12 +40,14 @@ static CUresult find_current(const struct cuda *cuda, CUcontext *context_out)
     return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
 }
 
-/* Keep the primary context for the source, as its first one. */
-static void keep_primary(struct cuda *cuda, struct cuda_visit *visit)
+/* Keep the primary context for the source, once for each that there is. */
+static void keep_primary(struct cuda *cuda, struct cuda_visit *visit,
+                         unsigned long long id)
 {
     (void)pthread_mutex_lock(&cuda->lock);
-    if (cuda->primary == NULL) {
+    if (cuda->primary == NULL || cuda->primary_id != id) {
         cuda->primary = visit->context;
+        cuda->primary_id = id;
         visit->held = false;
     }
     (void)pthread_mutex_unlock(&cuda->lock);
@@ -55,6 +57,7 @@ static void keep_primary(struct cuda *cuda, struct cuda_visit *visit)
 static CUresult find_primary(struct cuda *cuda, bool start,
                              struct cuda_visit *visit)
 {
+    unsigned long long id;
     unsigned flags = 0;
     int active = 0;
     CUresult result;
@@ -64,8 +67,11 @@ static CUresult find_primary(struct cuda *cuda, bool start,
         return result;
     result = cuda->driver.primary_retain(&visit->context, cuda->device);
     visit->held = result == CUDA_SUCCESS;
-    if (visit->held && start)
-        keep_primary(cuda, visit);
+    if (visit->held && start) {
+        result = cuda->driver.ctx_get_id(visit->context, &id);
+        if (result == CUDA_SUCCESS)
+            keep_primary(cuda, visit, id);
+    }
     return result;
 }
 
@@ -158,6 +164,17 @@ CUresult cuda_context_is_there(const struct cuda *cuda,
     return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
 }
 
+/* One that was reset meanwhile is no longer the one that was retained. */
+static void release_primary(const struct cuda *cuda)
+{
+    unsigned long long id;
+
+    if (cuda->primary != NULL &&
+        cuda->driver.ctx_get_id(cuda->primary, &id) == CUDA_SUCCESS &&
+        id == cuda->primary_id)
+        (void)cuda->driver.primary_release(cuda->device);
+}
+
 void cuda_contexts_close(struct cuda *cuda)
 {
     CUstreamCaptureMode mode;
@@ -173,8 +190,7 @@ void cuda_contexts_close(struct cuda *cuda)
         cuda_fences_free(cuda, context->idle, there);
         cuda->host->free(context);
     }
-    if (cuda->primary != NULL)
-        (void)cuda->driver.primary_release(cuda->device);
+    release_primary(cuda);
     if (relaxed)
         cuda_unrelax(cuda, mode);
 }

@@ -57,48 +57,50 @@ static void put_idle(struct cuda *cuda, struct cuda_fence *fence)
     (void)pthread_mutex_unlock(&cuda->lock);
 }
 
-/* Its context has been entered. */
-static enum ashlar_status make_own(struct cuda *cuda,
-                                   struct cuda_context *context,
-                                   struct cuda_fence **fence_out)
+/*
+ * Its context has been entered. NULL, no error set: *result_out is the driver's,
+ * or CUDA_SUCCESS when there was no record.
+ */
+static struct cuda_fence *
+make_own(struct cuda *cuda, struct cuda_context *context, CUresult *result_out)
 {
     struct cuda_fence *fence = cuda->host->alloc(sizeof(*fence));
-    CUresult result;
 
+    *result_out = CUDA_SUCCESS;
     if (fence == NULL)
-        return cuda_no_records(cuda);
+        return NULL;
     fence->kind = CUDA_FENCE_OWN;
     fence->context = context;
-    result = cuda->driver.event_create(&fence->event, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS) {
-        cuda->host->free(fence);
-        return cuda_fail(cuda, result, "cuEventCreate");
-    }
-    *fence_out = fence;
-    return ASHLAR_OK;
+    *result_out =
+        cuda->driver.event_create(&fence->event, CU_EVENT_DISABLE_TIMING);
+    if (*result_out == CUDA_SUCCESS)
+        return fence;
+    cuda->host->free(fence);
+    return NULL;
 }
 
-/* An idle one, or a new one, and some more for next time. */
+/* An idle one, or a new one, and some more for next time if there can be. */
 static enum ashlar_status take_own(struct cuda *cuda,
                                    struct cuda_context *context,
                                    struct cuda_fence **fence_out)
 {
     struct cuda_fence *fence = take_idle(cuda, context);
     struct cuda_fence *more;
-    enum ashlar_status status = ASHLAR_OK;
+    CUresult result = CUDA_SUCCESS;
     int i;
 
     if (fence == NULL) {
-        for (i = 1; i < BATCH && status == ASHLAR_OK; i++) {
-            status = make_own(cuda, context, &more);
-            if (status == ASHLAR_OK)
+        fence = make_own(cuda, context, &result);
+        for (more = fence, i = 1; more != NULL && i < BATCH; i++) {
+            more = make_own(cuda, context, &(CUresult){CUDA_SUCCESS});
+            if (more != NULL)
                 put_idle(cuda, more);
         }
-        fence = take_idle(cuda, context);
     }
     if (fence == NULL)
-        return status != ASHLAR_OK ? status
-                                   : make_own(cuda, context, fence_out);
+        return result == CUDA_SUCCESS
+                   ? cuda_no_records(cuda)
+                   : cuda_fail(cuda, result, "cuEventCreate");
     *fence_out = fence;
     return ASHLAR_OK;
 }

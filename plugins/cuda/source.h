@@ -55,6 +55,7 @@ struct cuda {
 
     pthread_mutex_t lock; /* all below */
     CUcontext primary;    /* retained by a copy; NULL: not yet */
+    unsigned long long primary_id;
     struct cuda_context *contexts;
 };
 

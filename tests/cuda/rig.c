@@ -54,6 +54,15 @@ void rig_end(void)
     memset(&rig, 0, sizeof(rig));
 }
 
+TCase *rig_case(Suite *suite, void (*start)(void), const char *name)
+{
+    TCase *test = tcase_create(name);
+
+    tcase_add_checked_fixture(test, start, rig_end);
+    suite_add_tcase(suite, test);
+    return test;
+}
+
 void rig_make(uint64_t reserve_granules, uint64_t chunk_granules,
               uint32_t flags)
 {

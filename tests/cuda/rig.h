@@ -33,6 +33,9 @@ void rig_start(const char *settings, const char *options);
 /* Destroy the range, drain, close: the machine has everything back. */
 void rig_end(void);
 
+/* A case of a suite whose tests begin so, and end by rig_end(). */
+TCase *rig_case(Suite *suite, void (*start)(void), const char *name);
+
 /* The range: so many granules reserved, chunks of so many at most. */
 void rig_make(uint64_t reserve_granules, uint64_t chunk_granules,
               uint32_t flags);

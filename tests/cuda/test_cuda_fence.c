@@ -189,6 +189,34 @@ START_TEST(a_fence_goes_by_its_stream_and_not_by_the_current_device)
 }
 END_TEST
 
+/* An event of one context is none for a stream of another. */
+START_TEST(events_are_kept_by_context)
+{
+    struct ashlar_fence fences[2] = {fence_on(rig_stream())};
+    CUcontext other;
+    CUdevice device;
+    unsigned i;
+
+    CU(cu.DeviceGet(&device, 1));
+    CU(cu.DevicePrimaryCtxRetain(&other, device));
+    CU(cu.CtxSetCurrent(other));
+    fences[1] = fence_on(rig_stream());
+    for (i = 8; i > 2; i--)
+        OK(ashlar_range_shrink_to(rig.range, (i - 1) * GRANULE, &fences[i % 2],
+                                  1, NULL));
+    OK(ashlar_range_shrink_to(rig.range, GRANULE, fences, 2, NULL));
+    OK(ashlar_source_drain(rig.source, 0));
+    ck_assert_uint_eq(sim_account().mappings, 1);
+    CU(cu.CtxSetCurrent(sim.context));
+    OK(ashlar_range_destroy(rig.range, QUIET));
+    rig.range = NULL;
+    OK(ashlar_source_close(rig.source));
+    ck_assert_uint_eq(sim_account().events, 0);
+    CU(cu.DevicePrimaryCtxRelease(device));
+    OK(rig_open_source(NULL, &rig.source));
+}
+END_TEST
+
 START_TEST(the_default_stream_is_the_sources_devices_whatever_is_current)
 {
     const struct ashlar_fence fence = fence_on(NULL);
@@ -509,19 +537,28 @@ START_TEST(a_graph_fence_that_fails_leaves_no_user_object)
 }
 END_TEST
 
-START_TEST(a_graph_may_outlive_the_source_that_it_was_a_fence_of)
+/* A pool of four slots, put behind the graph that a stream is captured into. */
+static struct ashlar_pool *pool_behind(CUstream captured)
 {
     struct ashlar_pool_options options = ASHLAR_POOL_OPTIONS_INIT;
-    CUstream captured = begin_capture(0);
     const struct ashlar_fence fence = {ASHLAR_FENCE_CAPTURE, 0, rig.source,
                                        (uint64_t)(uintptr_t)captured};
     struct ashlar_pool *pool;
-    CUgraph graph;
-    void *slot;
+    void *slots[4];
 
+    options.max_slots = 4;
     OK(ashlar_pool_create(ashlar_type_find("CUtensorMap"), &options, &pool));
-    slot = ashlar_pool_get(pool);
-    OK(ashlar_pool_put_after(pool, &slot, 1, &fence, 1, NULL));
+    OK(ashlar_pool_get_bulk(pool, slots, 4));
+    OK(ashlar_pool_put_after(pool, slots, 4, &fence, 1, NULL));
+    return pool;
+}
+
+START_TEST(a_graph_may_outlive_the_source_that_it_was_a_fence_of)
+{
+    CUstream captured = begin_capture(0);
+    struct ashlar_pool *pool = pool_behind(captured);
+    CUgraph graph;
+
     CU(cu.StreamEndCapture(captured, &graph));
     OK(ashlar_pool_destroy(pool, ASHLAR_POOL_FORCE));
     OK(ashlar_range_destroy(rig.range, QUIET));
@@ -534,19 +571,11 @@ END_TEST
 
 START_TEST(slots_come_back_when_their_graph_is_gone)
 {
-    struct ashlar_pool_options options = ASHLAR_POOL_OPTIONS_INIT;
     CUstream captured = begin_capture(0);
-    const struct ashlar_fence fence = {ASHLAR_FENCE_CAPTURE, 0, rig.source,
-                                       (uint64_t)(uintptr_t)captured};
-    struct ashlar_pool *pool;
+    struct ashlar_pool *pool = pool_behind(captured);
     CUgraph graph;
-    void *slots[4];
     void *again;
 
-    options.max_slots = 4;
-    OK(ashlar_pool_create(ashlar_type_find("CUtensorMap"), &options, &pool));
-    OK(ashlar_pool_get_bulk(pool, slots, 4));
-    OK(ashlar_pool_put_after(pool, slots, 4, &fence, 1, NULL));
     ck_assert_ptr_null(ashlar_pool_get(pool));
     CU(cu.StreamEndCapture(captured, &graph));
     ck_assert_ptr_null(ashlar_pool_get(pool));
@@ -560,19 +589,10 @@ END_TEST
 
 /* -------------------------------------------------------------------------- */
 
-static TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *test = tcase_create(name);
-
-    tcase_add_checked_fixture(test, start, rig_end);
-    suite_add_tcase(suite, test);
-    return test;
-}
-
 static Suite *cuda_fence_suite(void)
 {
     Suite *suite = suite_create("cuda_fence");
-    TCase *test = add_case(suite, "streams");
+    TCase *test = rig_case(suite, start, "streams");
 
     tcase_add_test(test,
                    nothing_is_unmapped_before_the_work_of_a_stream_is_done);
@@ -584,16 +604,17 @@ static Suite *cuda_fence_suite(void)
     tcase_add_loop_test(test, a_fence_that_cannot_be_made_changes_nothing, 0,
                         6);
 
-    test = add_case(suite, "contexts");
+    test = rig_case(suite, start, "contexts");
     tcase_add_test(test,
                    a_fence_goes_by_its_stream_and_not_by_the_current_device);
+    tcase_add_test(test, events_are_kept_by_context);
     tcase_add_test(
         test, the_default_stream_is_the_sources_devices_whatever_is_current);
     tcase_add_test(test, a_device_that_no_context_uses_has_no_work_to_wait_for);
     tcase_add_test(test, a_context_that_was_reset_has_no_work_left);
     tcase_add_test(test, what_waits_for_a_context_that_failed_is_given_back);
 
-    test = add_case(suite, "captures");
+    test = rig_case(suite, start, "captures");
     tcase_add_loop_test(
         test, memory_grows_and_goes_during_a_capture_that_stays_good, 0, 3);
     tcase_add_loop_test(
@@ -605,7 +626,7 @@ static Suite *cuda_fence_suite(void)
         0, 3);
     tcase_add_test(test, the_threads_mode_of_capture_is_as_it_was);
 
-    test = add_case(suite, "graphs");
+    test = rig_case(suite, start, "graphs");
     tcase_add_loop_test(
         test, what_a_capture_uses_stays_until_graph_and_executable_are_gone, 0,
         3);

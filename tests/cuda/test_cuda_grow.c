@@ -337,6 +337,29 @@ START_TEST(a_range_of_many_reservations_gives_back_each_of_them)
 }
 END_TEST
 
+/* The driver itself maps there, over what is somebody else's. */
+START_TEST(a_mapping_beyond_the_end_of_a_reservation_is_refused)
+{
+    const struct ashlar_chunk_request request = {sizeof(request), 2 * GRANULE,
+                                                 0};
+    const struct ashlar_plugin *ops = &rig.source->ops;
+    void *state = rig.source->state;
+    uint64_t address;
+    uint64_t chunk;
+
+    OK(ops->reserve(state, 8 * GRANULE, GRANULE, 0, &address));
+    OK(ops->chunk_create(state, &request, &chunk));
+    REFUSED(ASHLAR_ERR_INVALID, "are not in one reservation",
+            ops->map(state, address + 7 * GRANULE, chunk, 2 * GRANULE));
+    REFUSED(ASHLAR_ERR_INVALID, "are not in one reservation",
+            ops->map(state, address + 8 * GRANULE, chunk, 2 * GRANULE));
+    OK(ops->map(state, address + 6 * GRANULE, chunk, 2 * GRANULE));
+    OK(ops->unmap(state, address + 6 * GRANULE, 2 * GRANULE));
+    OK(ops->chunk_destroy(state, chunk, 2 * GRANULE));
+    OK(ops->release(state, address, 8 * GRANULE));
+}
+END_TEST
+
 /* --- sizes ------------------------------------------------------------------------ */
 
 START_TEST(a_total_of_zero_never_reaches_the_driver)
@@ -504,19 +527,10 @@ END_TEST
 
 /* -------------------------------------------------------------------------- */
 
-static TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *test = tcase_create(name);
-
-    tcase_add_checked_fixture(test, start, rig_end);
-    suite_add_tcase(suite, test);
-    return test;
-}
-
 static Suite *cuda_grow_suite(void)
 {
     Suite *suite = suite_create("cuda_grow");
-    TCase *test = add_case(suite, "failures");
+    TCase *test = rig_case(suite, start, "failures");
 
     tcase_add_test(
         test, a_grow_that_fails_at_any_call_leaves_size_contents_and_rights);
@@ -529,7 +543,7 @@ static Suite *cuda_grow_suite(void)
     tcase_add_test(
         test, rights_that_never_are_ready_are_an_error_and_no_wait_without_end);
 
-    test = add_case(suite, "places");
+    test = rig_case(suite, start, "places");
     tcase_add_test(test, growth_is_in_the_reservation_and_says_so);
     tcase_add_test(test, a_hint_that_is_granted_is_growth_in_place);
     tcase_add_test(test, a_hint_that_is_granted_elsewhere_is_given_back);
@@ -546,7 +560,9 @@ static Suite *cuda_grow_suite(void)
         ten_grows_with_hints_granted_and_refused_by_turns_keep_the_contents);
     tcase_add_test(test, a_range_of_many_reservations_gives_back_each_of_them);
 
-    test = add_case(suite, "sizes");
+    tcase_add_test(test, a_mapping_beyond_the_end_of_a_reservation_is_refused);
+
+    test = rig_case(suite, start, "sizes");
     tcase_add_test(test, a_total_of_zero_never_reaches_the_driver);
     tcase_add_test(test,
                    a_smaller_total_is_neither_a_shrink_nor_a_change_of_rights);
@@ -558,7 +574,7 @@ static Suite *cuda_grow_suite(void)
     tcase_add_test(test, addresses_that_run_out_are_told_apart_from_memory);
     tcase_add_test(test, the_chunk_list_covers_the_whole_range);
 
-    test = add_case(suite, "calls");
+    test = rig_case(suite, start, "calls");
     tcase_add_test(
         test, a_grow_makes_one_create_one_map_and_one_access_for_all_locations);
     tcase_add_test(

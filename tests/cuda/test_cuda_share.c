@@ -190,9 +190,9 @@ START_TEST(an_imported_range_is_the_same_memory_and_no_more_addresses)
 }
 END_TEST
 
-/* The simulated driver makes such handles, and takes none back. */
-START_TEST(a_fabric_handle_travels_in_a_small_file)
+START_TEST(fabric_handles_travel_in_small_files)
 {
+    struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
     struct ashlar_source *source;
     struct ashlar_range *range = NULL;
     struct stat facts;
@@ -205,8 +205,12 @@ START_TEST(a_fabric_handle_travels_in_a_small_file)
         ck_assert((fcntl(sent.fds[i], F_GETFD) & FD_CLOEXEC) != 0);
     }
     OK(rig_open_source("handle=fabric", &source));
-    REFUSED(ASHLAR_ERR_DRIVER, "cuMemImportFromShareableHandle()",
-            import(source, &range));
+    OK(import(source, &range));
+    OK(ashlar_range_query(range, &info));
+    ck_assert_uint_eq(
+        *(volatile uint64_t *)(uintptr_t)(info.base + 5 * GRANULE),
+        *rig_word(5));
+    OK(ashlar_range_destroy(range, QUIET));
     ck_assert_int_eq(ftruncate(sent.fds[0], 7), 0);
     REFUSED(ASHLAR_ERR_INVALID, "holds no fabric handle",
             import(source, &range));
@@ -318,6 +322,27 @@ START_TEST(the_first_copy_that_finds_no_context_starts_one_and_close_ends_it)
 }
 END_TEST
 
+START_TEST(a_context_that_was_reset_is_started_anew_by_the_next_copy)
+{
+    uint64_t word = 79;
+    CUdevice device;
+
+    rig_start("devices=1", NULL);
+    rig_make(4, 0, 0);
+    OK(rig_grow(4));
+    CU(cu.CtxSetCurrent(NULL));
+    CU(cu.DeviceGet(&device, 0));
+    CU(cu.DevicePrimaryCtxRelease(device));
+    copy(rig_info().base, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    CU(cu.DevicePrimaryCtxReset(device));
+    copy(rig_info().base + 8, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    copy(rig_info().base + 16, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    ck_assert_uint_eq(rig_word(0)[1], 79);
+    ck_assert_uint_eq(rig_word(0)[2], 79);
+    rig_end();
+}
+END_TEST
+
 START_TEST(a_copy_finds_the_callers_context_and_leaves_it_current)
 {
     CUcontext current;
@@ -361,7 +386,7 @@ static Suite *cuda_share_suite(void)
     test = tcase_create("processes");
     tcase_add_test(test,
                    an_imported_range_is_the_same_memory_and_no_more_addresses);
-    tcase_add_test(test, a_fabric_handle_travels_in_a_small_file);
+    tcase_add_test(test, fabric_handles_travel_in_small_files);
     tcase_add_test(test,
                    a_description_says_what_it_is_of_and_fits_nothing_else);
     tcase_add_test(
@@ -373,6 +398,8 @@ static Suite *cuda_share_suite(void)
     tcase_add_test(
         test,
         the_first_copy_that_finds_no_context_starts_one_and_close_ends_it);
+    tcase_add_test(test,
+                   a_context_that_was_reset_is_started_anew_by_the_next_copy);
     tcase_add_test(test,
                    a_copy_finds_the_callers_context_and_leaves_it_current);
     suite_add_tcase(suite, test);

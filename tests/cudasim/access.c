@@ -8,8 +8,8 @@
 
 static bool is_host(CUmemLocation location)
 {
-    return location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
-           location.type == LOCATION_TYPE_HOST;
+    return (int)location.type == LOCATION_TYPE_HOST_NUMA ||
+           (int)location.type == LOCATION_TYPE_HOST;
 }
 
 /* A host node that is not there is as good as one that is: nobody is there to use

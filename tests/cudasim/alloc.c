@@ -61,7 +61,7 @@ static CUresult allocate(uint64_t *address, uint64_t bytes,
         return CUDA_ERROR_OUT_OF_MEMORY;
     properties.location.type = kind == DEVICE_MEMORY
                                    ? CU_MEM_LOCATION_TYPE_DEVICE
-                                   : CU_MEM_LOCATION_TYPE_HOST_NUMA;
+                                   : LOCATION_TYPE_HOST_NUMA;
     properties.location.id = kind == DEVICE_MEMORY ? context->device : 0;
     result =
         space_reserve(round_up(bytes, GRANULE), GRANULE, 0, kind, &reservation);

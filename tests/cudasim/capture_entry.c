@@ -159,23 +159,6 @@ CUresult CUDAAPI cuStreamIsCapturing(CUstream stream,
     return result;
 }
 
-/* The frontier's handles, for a caller who keeps them no longer than his next call
- * with that stream. */
-static const CUgraphNode *handles_of(const struct frontier *frontier)
-{
-    static _Thread_local CUgraphNode *handles;
-    CUgraphNode *larger =
-        realloc(handles, (frontier->count + 1) * sizeof(CUgraphNode));
-    size_t i;
-
-    if (larger == NULL)
-        return NULL;
-    handles = larger;
-    for (i = 0; i < frontier->count; i++)
-        handles[i] = (CUgraphNode)(uintptr_t)frontier->nodes[i]->handle;
-    return handles;
-}
-
 static CUresult info(CUstream handle, CUstreamCaptureStatus *status,
                      cuuint64_t *id, CUgraph *graph,
                      const CUgraphNode **dependencies, size_t *count)
@@ -193,7 +176,7 @@ static CUresult info(CUstream handle, CUstreamCaptureStatus *status,
     if (graph != NULL)
         *graph = (CUgraph)(uintptr_t)stream->capture->graph->handle.start;
     if (dependencies != NULL)
-        *dependencies = handles_of(&stream->frontier);
+        *dependencies = frontier_handles(&stream->frontier);
     if (count != NULL)
         *count = stream->frontier.count;
     return CUDA_SUCCESS;

@@ -82,17 +82,12 @@ void context_fail(struct context *context, CUresult failure)
 /* Contexts that are gone stay known, so that their handles mean nothing else. */
 static struct context *make(int device, unsigned flags)
 {
-    struct context *context = calloc(1, sizeof(*context));
+    struct context *context = machine_object(&contexts, sizeof(*context));
 
     if (context == NULL)
         return NULL;
-    context->handle = (struct item){machine_handle(), 1};
     context->device = device;
     context->flags = flags;
-    if (index_add(&contexts, &context->handle) != 0) {
-        free(context);
-        return NULL;
-    }
     return context;
 }
 

@@ -30,8 +30,7 @@
  * A setting that is wrong is said on stderr, and cuInit() returns
  * CUDA_ERROR_INVALID_VALUE.
  *
- * All functions may be called by any thread at any time, but not from a function
- * that the driver calls back.
+ * None of these functions may be called from a function that the driver calls back.
  */
 #ifndef CUDASIM_H
 #define CUDASIM_H
@@ -65,8 +64,7 @@ struct cudasim_account {
     uint64_t contexts_retained; /**< how often the primary ones are */
     uint64_t allocations; /**< of cuMemAlloc(), cuMemHostAlloc() and the like */
     uint64_t allocated_bytes;
-    uint64_t
-        bogus_handles; /**< handles in calls that were none, or no longer */
+    uint64_t bogus_handles; /**< in calls: none, or none any more */
 };
 
 /** An account to be filled. */
@@ -87,14 +85,17 @@ struct cudasim_account {
  *
  * @return 0; -1 when a setting is wrong, which is said on stderr, and then nothing
  *         changed.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_reset(const char *settings);
 
 /**
  * Have a call fail.
  *
- * The call changes nothing and returns the result. Failures that were asked for
- * add up, 64 at most.
+ * The call changes nothing and returns the result. Failures that were asked for add
+ * up; at most 64 may be still to come.
  *
  * @param entry    As cuGetProcAddress() takes it, "cuMemMap"; NULL: any that can
  *                 fail.
@@ -103,7 +104,10 @@ int cudasim_reset(const char *settings);
  * @param forever  Whether all later ones fail, too.
  *
  * @return 0; -1 when there is no such entry, or nth or result is 0, or 64 failures
- *         were asked for.
+ *         are still to come.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_fail(const char *entry, uint64_t nth, CUresult result, int forever);
 
@@ -113,14 +117,22 @@ int cudasim_fail(const char *entry, uint64_t nth, CUresult result, int forever);
  * @param entry   As for cudasim_fail().
  * @param nth     The first that fails; 1 is the next.
  * @param result  What they return.
- * @param times   How many.
+ * @param times   How many; not 0.
  *
  * @return As cudasim_fail().
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_fail_times(const char *entry, uint64_t nth, CUresult result,
                        uint64_t times);
 
-/** Ask for no failure any more. */
+/**
+ * Ask for no failure any more.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
 void cudasim_fail_none(void);
 
 /**
@@ -129,10 +141,18 @@ void cudasim_fail_none(void);
  * @param entry  As for cudasim_fail(); NULL: all.
  *
  * @return The calls, failed ones among them; 0 if there is no such entry.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 uint64_t cudasim_calls(const char *entry);
 
-/** Begin to count calls at 0 again. */
+/**
+ * Begin to count calls at 0 again.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
 void cudasim_count_none(void);
 
 /**
@@ -143,6 +163,9 @@ void cudasim_count_none(void);
  *                and the caller's pointer is garbage.
  *
  * @return 0; -1 for another policy, which is said on stderr.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_hints(const char *policy);
 
@@ -153,6 +176,9 @@ int cudasim_hints(const char *policy);
  *                the primary context of device 0.
  *
  * @return 0; -1 if there is no such stream.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_hold(CUstream stream);
 
@@ -169,10 +195,18 @@ int cudasim_hold(CUstream stream);
  * @param stream  As for cudasim_hold().
  *
  * @return 0; -1 if there is no such stream.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_finish(CUstream stream);
 
-/** The same for all streams, also for destroyed ones that have work left. */
+/**
+ * Let all work be done, also that of destroyed streams.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
 void cudasim_finish_all(void);
 
 /**
@@ -189,6 +223,9 @@ void cudasim_finish_all(void);
  *
  * @return 0; -1 if there is no such stream, its capture is spoilt, or no host
  *         memory.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_touch(CUstream stream, CUdeviceptr address, size_t bytes,
                   int write);
@@ -200,11 +237,18 @@ int cudasim_touch(CUstream stream, CUdeviceptr address, size_t bytes,
  * @param result  What all calls in that context return from now on.
  *
  * @return 0; -1 if there is no such device, or its context is not retained.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_fail_context(CUdevice device, CUresult result);
 
-/** From now on every call returns CUDA_ERROR_DEINITIALIZED, as while a process
- * exits. */
+/**
+ * From now on every call returns CUDA_ERROR_DEINITIALIZED, as while a process exits.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
+ */
 void cudasim_deinitialize(void);
 
 /**
@@ -214,6 +258,9 @@ void cudasim_deinitialize(void);
  *                 goes.
  *
  * @return 0; -1 if the size is 0 or too large.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_query(struct cudasim_account *account);
 
@@ -224,6 +271,9 @@ int cudasim_query(struct cudasim_account *account);
  * @param bytes   Of the buffer.
  *
  * @return The length of the whole text, as snprintf() does; 0: nothing is left.
+ *
+ * @par Threads  Any thread at any time.
+ * @since 0.1
  */
 int cudasim_report(char *buffer, size_t bytes);
 

@@ -22,13 +22,6 @@ struct failure {
     CUresult result;
 };
 
-/* A function of the user's that is to be called without the lock. */
-struct call {
-    struct call *next;
-    CUhostFn function;
-    void *user;
-};
-
 static uint64_t counts[ENTRIES_MOST]; /* of calls, by position */
 static struct failure failures[FAILURES_MOST];
 static unsigned failure_count;
@@ -126,20 +119,17 @@ bool enter(const char *name, CUresult *result_out)
     return false;
 }
 
-void leave_calling(CUhostFn function, void *user)
+void leave_calling(struct call *call)
 {
     struct call **place = &calls;
-    struct call *call = malloc(sizeof(*call));
 
-    if (call == NULL)
-        abort();
-    *call = (struct call){NULL, function, user};
     while (*place != NULL)
         place = &(*place)->next;
+    call->next = NULL;
     *place = call;
 }
 
-static void call(CUhostFn function, void *user)
+static void call_user(CUhostFn function, void *user)
 {
     bool before = called_back;
 
@@ -151,7 +141,7 @@ static void call(CUhostFn function, void *user)
 void call_back(CUhostFn function, void *user)
 {
     machine_unlock();
-    call(function, user);
+    call_user(function, user);
     machine_lock();
 }
 
@@ -165,10 +155,10 @@ CUresult leave(CUresult result)
     calls = NULL;
     machine_unlock();
     while (todo != NULL) {
-        call(todo->function, todo->user);
         done = todo;
         todo = todo->next;
-        free(done);
+        call_user(done->function, done->user);
+        free(done->owner);
     }
     return result;
 }
@@ -186,12 +176,25 @@ static int find_counted(const char *name)
     return entry_find(entries[first].name);
 }
 
+/* Forget the failures that have come to pass. */
+static void drop_spent(void)
+{
+    unsigned kept = 0;
+    unsigned i;
+
+    for (i = 0; i < failure_count; i++)
+        if (failures[i].times > 0)
+            failures[kept++] = failures[i];
+    failure_count = kept;
+}
+
 int entry_fail(const char *name, uint64_t nth, CUresult result, uint64_t times)
 {
     int position = name == NULL ? -1 : find_counted(name);
 
+    drop_spent();
     if ((name != NULL && position < 0) || nth == 0 || result == CUDA_SUCCESS ||
-        failure_count == FAILURES_MOST)
+        times == 0 || failure_count == FAILURES_MOST)
         return -1;
     failures[failure_count++] = (struct failure){position, nth, times, result};
     return 0;

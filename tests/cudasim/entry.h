@@ -35,6 +35,8 @@ struct entry {
     int version;      /* that brought it */
     unsigned flags;
     void (*function)(void);
+    void (*per_thread)(
+        void); /* the same with stream 0 the thread's own, if any */
 };
 
 /* Ascending by name, then by version. */
@@ -52,9 +54,17 @@ bool enter(const char *name, CUresult *result_out);
  * called back. Returns its argument. */
 CUresult leave(CUresult result);
 
-/* Have a function called without the lock when this thread leaves: a destructor of
- * the user's. Makes no call of the driver, else that says NOT_PERMITTED. */
-void leave_calling(CUhostFn function, void *user);
+/* A function of the user's that is to be called without the lock. It is to make no
+ * call of the driver; if it does, that says NOT_PERMITTED. */
+struct call {
+    struct call *next;
+    CUhostFn function;
+    void *user;
+    void *owner; /* memory that is freed afterwards, this struct in it */
+};
+
+/* Have it called when this thread leaves. */
+void leave_calling(struct call *call);
 
 /* Call it now; the lock is given back for the while. */
 void call_back(CUhostFn function, void *user);

@@ -72,16 +72,11 @@ static CUresult create(CUevent *handle, unsigned flags)
         ((flags & CU_EVENT_INTERPROCESS) != 0 &&
          (flags & CU_EVENT_DISABLE_TIMING) == 0))
         return CUDA_ERROR_INVALID_VALUE;
-    event = calloc(1, sizeof(*event));
+    event = machine_object(&events, sizeof(*event));
     if (event == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    event->handle = (struct item){machine_handle(), 1};
     event->context = context->id;
     event->flags = flags;
-    if (index_add(&events, &event->handle) != 0) {
-        free(event);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     *handle = (CUevent)(uintptr_t)event->handle.start;
     return CUDA_SUCCESS;
 }
@@ -181,15 +176,23 @@ CUresult CUDAAPI cuEventRecordWithFlags(CUevent event, CUstream stream,
     return result;
 }
 
+/* The same to ask whether it passed, which a capture may forbid. */
+static CUresult resolve_to_ask(CUevent handle, struct event **event_out)
+{
+    CUresult result = resolve(handle, event_out);
+
+    if (result == CUDA_SUCCESS)
+        result = capture_forbid_event(*event_out);
+    if (result == CUDA_SUCCESS)
+        result = capture_forbid_unsafe();
+    return result;
+}
+
 static CUresult query(CUevent handle)
 {
     struct event *event;
-    CUresult result = resolve(handle, &event);
+    CUresult result = resolve_to_ask(handle, &event);
 
-    if (result == CUDA_SUCCESS)
-        result = capture_forbid_event(event);
-    if (result == CUDA_SUCCESS)
-        result = capture_forbid_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     return !event->recorded || moment_passed(event->moment)
@@ -209,12 +212,8 @@ CUresult CUDAAPI cuEventQuery(CUevent event)
 static CUresult synchronize(CUevent handle)
 {
     struct event *event;
-    CUresult result = resolve(handle, &event);
+    CUresult result = resolve_to_ask(handle, &event);
 
-    if (result == CUDA_SUCCESS)
-        result = capture_forbid_event(event);
-    if (result == CUDA_SUCCESS)
-        result = capture_forbid_unsafe();
     if (result != CUDA_SUCCESS || !event->recorded)
         return result;
     stream_await(event->moment);

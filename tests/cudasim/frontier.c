@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph.h"
+
 static bool resize(struct frontier *frontier, size_t count)
 {
     struct node **nodes;
@@ -62,9 +64,25 @@ bool frontier_copy(struct frontier *frontier, const struct frontier *other)
     return true;
 }
 
+const CUgraphNode *frontier_handles(struct frontier *frontier)
+{
+    CUgraphNode *handles =
+        realloc(frontier->handles, (frontier->count + 1) * sizeof(CUgraphNode));
+    size_t i;
+
+    if (handles == NULL)
+        return NULL;
+    frontier->handles = handles;
+    for (i = 0; i < frontier->count; i++)
+        handles[i] = (CUgraphNode)(uintptr_t)frontier->nodes[i]->handle;
+    return handles;
+}
+
 void frontier_clear(struct frontier *frontier)
 {
+    free(frontier->handles);
     free(frontier->nodes);
+    frontier->handles = NULL;
     frontier->nodes = NULL;
     frontier->count = 0;
 }

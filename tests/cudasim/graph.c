@@ -15,16 +15,7 @@ struct index graphs;
 
 struct graph *graph_create(void)
 {
-    struct graph *graph = calloc(1, sizeof(*graph));
-
-    if (graph == NULL)
-        return NULL;
-    graph->handle = (struct item){machine_handle(), 1};
-    if (index_add(&graphs, &graph->handle) != 0) {
-        free(graph);
-        return NULL;
-    }
-    return graph;
+    return machine_object(&graphs, sizeof(struct graph));
 }
 
 void graph_destroy(struct graph *graph)

@@ -16,6 +16,7 @@
 #ifndef CUDASIM_GRAPH_H
 #define CUDASIM_GRAPH_H
 
+#include "entry.h"
 #include "frontier.h"
 #include "stream.h"
 
@@ -30,8 +31,7 @@ struct user_object {
     struct item handle;
     uint64_t owned; /* references of the user's */
     uint64_t held;  /* references of holdings */
-    CUhostFn destructor;
-    void *user;
+    struct call destructor;
 };
 
 struct holding {

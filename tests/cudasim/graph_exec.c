@@ -35,6 +35,7 @@ static CUresult fill(struct graph_exec *exec, const struct graph *graph)
     return holding_copy(&exec->holdings, graph->holdings);
 }
 
+/* One that is in the index no longer. */
 static void dispose(struct graph_exec *exec)
 {
     holding_clear(&exec->holdings);
@@ -55,15 +56,13 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph from,
     if (handle == NULL || graph == NULL || graph->capturing ||
         (flags & ~known) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    exec = calloc(1, sizeof(*exec));
+    exec = machine_object(&graph_execs, sizeof(*exec));
     if (exec == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    exec->handle = (struct item){machine_handle(), 1};
     exec->users = 1;
     result = fill(exec, graph);
-    if (result == CUDA_SUCCESS && index_add(&graph_execs, &exec->handle) != 0)
-        result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS) {
+        index_remove(&graph_execs, &exec->handle);
         dispose(exec);
         return result;
     }

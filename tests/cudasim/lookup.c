@@ -8,8 +8,19 @@
 #include "entry.h"
 #include "versions.h"
 
+/* Which of the two that an entry has, as the flags say. */
+static void give(const struct entry *entry, cuuint64_t flags, void **function)
+{
+    if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0 &&
+        entry->per_thread != NULL)
+        memcpy(function, &entry->per_thread, sizeof(*function));
+    else
+        memcpy(function, &entry->function, sizeof(*function));
+}
+
 /* The newest version of an entry that driver and caller both know. */
 static CUresult look_up(const char *name, void **function, int version,
+                        cuuint64_t flags,
                         CUdriverProcAddressQueryResult *status)
 {
     int position = name == NULL ? -1 : entry_find(name);
@@ -31,7 +42,7 @@ static CUresult look_up(const char *name, void **function, int version,
         *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     } else {
         *status = CU_GET_PROC_ADDRESS_SUCCESS;
-        memcpy(function, &found->function, sizeof(*function));
+        give(found, flags, function);
     }
     return CUDA_SUCCESS;
 }
@@ -43,9 +54,8 @@ CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **function,
     CUdriverProcAddressQueryResult ignored;
     CUresult result;
 
-    (void)flags;
     if (enter("cuGetProcAddress", &result))
-        result = leave(look_up(name, function, version,
+        result = leave(look_up(name, function, version, flags,
                                status == NULL ? &ignored : status));
     return result;
 }

@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "context.h"
@@ -57,6 +58,20 @@ uint64_t machine_thread(void)
     return number;
 }
 
+void *machine_object(struct index *index, size_t bytes)
+{
+    struct item *item = calloc(1, bytes);
+
+    if (item == NULL)
+        return NULL;
+    *item = (struct item){machine_handle(), 1};
+    if (index_add(index, item) != 0) {
+        free(item);
+        return NULL;
+    }
+    return item;
+}
+
 bool machine_forked(void)
 {
     pid_t pid = atomic_load(&machine.pid);
@@ -71,10 +86,10 @@ int machine_location(CUmemLocation location)
     if (location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
         id < machine.settings.devices)
         return location.id;
-    if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA &&
+    if ((int)location.type == LOCATION_TYPE_HOST_NUMA &&
         id < machine.settings.nodes)
         return MAX_DEVICES + location.id;
-    if (location.type == LOCATION_TYPE_HOST)
+    if ((int)location.type == LOCATION_TYPE_HOST)
         return MAX_DEVICES;
     return -1;
 }

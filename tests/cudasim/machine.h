@@ -26,9 +26,11 @@
 #define MAX_LOCATIONS (MAX_DEVICES + MAX_NODES)
 #define GRANULE       ((uint64_t)2 << 20)
 
-/* CU_MEM_LOCATION_TYPE_HOST, which CUDA 12.0 has no name for: any node. Here it is
- * the first. */
-#define LOCATION_TYPE_HOST 2
+/* What CUDA 12.0 has no names for. The host as a place is any node; here it is the
+ * first. */
+#define LOCATION_TYPE_HOST      2
+#define LOCATION_TYPE_HOST_NUMA 3
+#define HANDLE_TYPE_FABRIC      8
 
 enum hint_policy { HINTS_GRANT, HINTS_MOVE, HINTS_REFUSE };
 
@@ -69,6 +71,10 @@ void machine_moved(void);
 
 /* A number that no handle had before. */
 uint64_t machine_handle(void);
+
+/* A new thing with a handle, so many bytes, all zero but for the item that it
+ * begins with, and in the index. NULL: no host memory. */
+void *machine_object(struct index *index, size_t bytes);
 
 /* The calling thread; no two have the same, also one after the other. No lock. */
 uint64_t machine_thread(void);

@@ -18,22 +18,18 @@
 struct index streams;
 
 static uint64_t last_id;
+static _Thread_local bool own_default;
 
 static struct stream *make(const struct context *context)
 {
-    struct stream *stream = calloc(1, sizeof(*stream));
+    struct stream *stream = machine_object(&streams, sizeof(*stream));
 
     if (stream == NULL)
         return NULL;
-    stream->handle = (struct item){machine_handle(), 1};
     stream->context = context->id;
     stream->device = context->device;
     stream->id = ++last_id;
     stream->held = machine.settings.held;
-    if (index_add(&streams, &stream->handle) != 0) {
-        free(stream);
-        return NULL;
-    }
     return stream;
 }
 
@@ -74,11 +70,18 @@ static CUresult resolve_default(uint64_t thread, struct stream **stream_out)
     return *stream_out == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
+void stream_own_default(bool own)
+{
+    own_default = own;
+}
+
 CUresult stream_resolve(CUstream handle, struct stream **stream_out)
 {
     struct stream *stream;
     struct context *context;
 
+    if (handle == NULL && own_default)
+        handle = CU_STREAM_PER_THREAD;
     if (handle == NULL || handle == CU_STREAM_LEGACY)
         return resolve_default(0, stream_out);
     if (handle == CU_STREAM_PER_THREAD)

@@ -89,6 +89,9 @@ extern struct index streams;
 /* What a handle means in the calling thread, with the reason if nothing. */
 CUresult stream_resolve(CUstream handle, struct stream **stream_out);
 
+/* Whether stream 0 means the calling thread's own until it is told otherwise. */
+void stream_own_default(bool own);
+
 /* The default stream of a context; NULL: no host memory. */
 struct stream *stream_default(const struct context *context);
 

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "sim.h"
+#include "versions.h"
 
 #include <pthread.h>
 
@@ -497,12 +498,11 @@ START_TEST(a_capture_tells_its_graph_and_where_it_stands)
     const CUgraphNode *nodes;
     size_t count;
 
-    OK(cuStreamGetCaptureInfo(sim_stream, &status, NULL, NULL, NULL, NULL,
-                              NULL));
+    OK(cuStreamGetCaptureInfo_v2(sim_stream, &status, NULL, NULL, NULL, NULL));
     ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_NONE);
     begin_in(CU_STREAM_CAPTURE_MODE_GLOBAL);
-    OK(cuStreamGetCaptureInfo(sim_stream, &status, &id, &graph, &nodes, NULL,
-                              &count));
+    OK(cuStreamGetCaptureInfo_v2(sim_stream, &status, &id, &graph, &nodes,
+                                 &count));
     ck_assert_int_eq(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
     ck_assert_uint_ne(id, 0);
     ck_assert_uint_eq(count, 1);

@@ -107,6 +107,12 @@ START_TEST(a_failure_that_makes_no_sense_is_refused)
     ck_assert_int_eq(cudasim_fail("cuNone", 1, CUDA_ERROR_UNKNOWN, 0), -1);
     ck_assert_int_eq(cudasim_fail("cuInit", 0, CUDA_ERROR_UNKNOWN, 0), -1);
     ck_assert_int_eq(cudasim_fail("cuInit", 1, CUDA_SUCCESS, 0), -1);
+    ck_assert_int_eq(cudasim_fail_times("cuInit", 1, CUDA_ERROR_UNKNOWN, 0),
+                     -1);
+    for (i = 0; i < 100; i++) {
+        ck_assert_int_eq(cudasim_fail("cuInit", 1, CUDA_ERROR_UNKNOWN, 0), 0);
+        IS(cuInit(0), CUDA_ERROR_UNKNOWN);
+    }
     for (i = 0; i < 64; i++)
         ck_assert_int_eq(cudasim_fail("cuInit", 1000, CUDA_ERROR_UNKNOWN, 0),
                          0);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "sim.h"
+#include "versions.h"
 
 #include <stdatomic.h>
 
@@ -48,8 +49,8 @@ static CUgraph captured(void)
     CUstreamCaptureStatus status;
     CUgraph graph;
 
-    OK(cuStreamGetCaptureInfo(sim_stream, &status, NULL, &graph, NULL, NULL,
-                              NULL));
+    OK(cuStreamGetCaptureInfo_v2(sim_stream, &status, NULL, &graph, NULL,
+                                 NULL));
     return graph;
 }
 

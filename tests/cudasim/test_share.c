@@ -124,6 +124,35 @@ START_TEST(a_descriptor_of_something_else_is_refused)
 }
 END_TEST
 
+START_TEST(a_fabric_handle_goes_by_the_machine)
+{
+    const CUmemAllocationHandleType fabric = (CUmemAllocationHandleType)8;
+    CUmemAllocationProp properties = sim_properties;
+    CUmemGenericAllocationHandle handle;
+    CUmemGenericAllocationHandle imported;
+    char bytes[64];
+
+    memset(bytes, 0, sizeof(bytes));
+    IS(cuMemImportFromShareableHandle(&imported, bytes, fabric),
+       CUDA_ERROR_NOT_PERMITTED);
+    sim_begin_with("fabric=yes");
+    properties.requestedHandleTypes = fabric;
+    OK(cuMemCreate(&handle, GRANULE, &properties, 0));
+    IS(cuMemExportToShareableHandle(bytes, handle, DESCRIPTOR, 0),
+       CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemImportFromShareableHandle(&imported, bytes, fabric),
+       CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemExportToShareableHandle(bytes, handle, fabric, 0));
+    OK(cuMemImportFromShareableHandle(&imported, bytes, fabric));
+    ck_assert_uint_eq(sim_account().fds, 1);
+    OK(cuMemRelease(handle));
+    OK(cuMemRelease(imported));
+    IS(cuMemImportFromShareableHandle(&imported, bytes, fabric),
+       CUDA_ERROR_INVALID_VALUE);
+    sim_end();
+}
+END_TEST
+
 /* --- another process ------------------------------------------------------ */
 
 /* The memory of a handle, mapped; NULL: some call failed. */
@@ -196,6 +225,7 @@ static Suite *share_suite(void)
     tcase_add_test(test, an_imported_handle_is_another_one_of_the_same_memory);
     tcase_add_test(test, what_is_not_to_be_shared_is_not_exported);
     tcase_add_test(test, a_descriptor_of_something_else_is_refused);
+    tcase_add_test(test, a_fabric_handle_goes_by_the_machine);
     tcase_add_test(test, another_process_imports_and_writes);
     suite_add_tcase(suite, test);
     return suite;

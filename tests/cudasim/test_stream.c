@@ -3,10 +3,12 @@
 /* Streams and events: what waits for what, and when it is done. */
 #include "config.h"
 
+#include "per_thread.h"
 #include "sim.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <string.h>
 
 static CUstream other;
 static CUevent event;
@@ -147,6 +149,33 @@ START_TEST(each_thread_has_a_default_stream_of_its_own)
 }
 END_TEST
 
+START_TEST(a_program_may_mean_the_threads_own_by_zero)
+{
+    CUdeviceptr address = sim_map(1);
+    void *function;
+    CUresult (*query)(CUstream) = NULL;
+
+    OK(cuGetProcAddress_v2("cuStreamQuery", &function, 12000,
+                           CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                           NULL));
+    memcpy(&query, &function, sizeof(query));
+    work_on(NULL);
+    OK(query(NULL));
+    IS(query(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY);
+    IS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    cudasim_finish(NULL);
+    work_on(CU_STREAM_PER_THREAD);
+    IS(cuStreamQuery_ptsz(NULL), CUDA_ERROR_NOT_READY);
+    OK(cuStreamQuery(NULL));
+    OK(cuMemsetD8_v2_ptds(address, 5, 1));
+    ck_assert_int_eq(*(char *)(uintptr_t)address, 0);
+    cudasim_finish(CU_STREAM_PER_THREAD);
+    ck_assert_int_eq(*(volatile char *)(uintptr_t)address, 5);
+    sim_unmap(address, 1);
+    end();
+}
+END_TEST
+
 START_TEST(a_held_stream_holds_until_it_is_finished)
 {
     ck_assert_int_eq(cudasim_hold(sim_stream), 0);
@@ -230,50 +259,61 @@ END_TEST
 
 /* --- functions of the user's ---------------------------------------------- */
 
-static sem_t may_go_on;
-static pthread_t called_by;
-static CUresult said;
+/* A function that waits, who called it, and what the driver said to it. */
+struct call {
+    sem_t may_go_on;
+    pthread_t thread;
+    CUresult said;
+};
 
-static void CUDA_CB call(void *user)
+static void CUDA_CB wait_in(void *user)
 {
+    struct call *call = user;
     CUdeviceptr address;
 
-    (void)user;
-    called_by = pthread_self();
-    said = cuMemAddressReserve(&address, GRANULE, 0, 0, 0);
-    while (sem_wait(&may_go_on) != 0)
+    call->thread = pthread_self();
+    call->said = cuMemAddressReserve(&address, GRANULE, 0, 0, 0);
+    while (sem_wait(&call->may_go_on) != 0)
         continue;
+}
+
+static void CUDA_CB do_nothing(void *user)
+{
+    (void)user;
 }
 
 START_TEST(a_function_is_called_by_another_thread_and_holds_its_stream)
 {
-    ck_assert_int_eq(sem_init(&may_go_on, 0, 0), 0);
-    OK(cuLaunchHostFunc(sim_stream, call, NULL));
+    struct call calls[2];
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        ck_assert_int_eq(sem_init(&calls[i].may_go_on, 0, 0), 0);
+    OK(cuLaunchHostFunc(sim_stream, wait_in, &calls[0]));
     OK(cuEventRecord(event, sim_stream));
-    IS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
-    OK(cuLaunchHostFunc(other, call, NULL));
-    sem_post(&may_go_on);
-    sem_post(&may_go_on);
-    OK(cuStreamSynchronize(sim_stream));
+    OK(cuLaunchHostFunc(other, wait_in, &calls[1]));
+    sem_post(&calls[1].may_go_on);
     OK(cuStreamSynchronize(other));
+    IS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    sem_post(&calls[0].may_go_on);
+    OK(cuStreamSynchronize(sim_stream));
     OK(cuEventQuery(event));
-    ck_assert(!pthread_equal(called_by, pthread_self()));
-    IS(said, CUDA_ERROR_NOT_PERMITTED);
+    for (i = 0; i < 2; i++) {
+        ck_assert(!pthread_equal(calls[i].thread, pthread_self()));
+        IS(calls[i].said, CUDA_ERROR_NOT_PERMITTED);
+    }
     IS(cuLaunchHostFunc(sim_stream, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     end();
 }
 END_TEST
 
-static void CUDA_CB free_to_go(void *user)
-{
-    sem_post(user);
-}
-
 START_TEST(the_context_of_a_function_at_work_ends_after_it)
 {
-    ck_assert_int_eq(sem_init(&may_go_on, 0, 1), 0);
-    OK(cuLaunchHostFunc(sim_stream, call, NULL));
-    OK(cuLaunchHostFunc(sim_stream, free_to_go, &may_go_on));
+    struct call call;
+
+    ck_assert_int_eq(sem_init(&call.may_go_on, 0, 1), 0);
+    OK(cuLaunchHostFunc(sim_stream, wait_in, &call));
+    OK(cuLaunchHostFunc(sim_stream, do_nothing, NULL));
     OK(cuDevicePrimaryCtxReset(0));
     ck_assert_uint_eq(sim_account().streams, 0);
 }
@@ -363,6 +403,7 @@ static Suite *stream_suite(void)
     tcase_add_test(test,
                    blocking_streams_and_the_default_stream_wait_for_each_other);
     tcase_add_test(test, each_thread_has_a_default_stream_of_its_own);
+    tcase_add_test(test, a_program_may_mean_the_threads_own_by_zero);
     suite_add_tcase(suite, test);
 
     test = tcase_create("work");

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "entry.h"
 #include "graph.h"
 
 struct index user_objects;
@@ -23,9 +22,8 @@ static void free_unused(struct user_object *object)
 {
     if (object->owned > 0 || object->held > 0)
         return;
-    leave_calling(object->destructor, object->user);
     index_remove(&user_objects, &object->handle);
-    free(object);
+    leave_calling(&object->destructor);
 }
 
 static struct holding **find_holding(struct holding **holdings,
@@ -100,17 +98,11 @@ static CUresult create(CUuserObject *handle, void *user, CUhostFn destructor,
     if (handle == NULL || destructor == NULL || references == 0 ||
         references > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
-    object = calloc(1, sizeof(*object));
+    object = machine_object(&user_objects, sizeof(*object));
     if (object == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    object->handle = (struct item){machine_handle(), 1};
     object->owned = references;
-    object->destructor = destructor;
-    object->user = user;
-    if (index_add(&user_objects, &object->handle) != 0) {
-        free(object);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    object->destructor = (struct call){NULL, destructor, user, object};
     *handle = (CUuserObject)(uintptr_t)object->handle.start;
     return CUDA_SUCCESS;
 }

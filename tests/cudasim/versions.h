@@ -34,5 +34,13 @@ CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream stream,
                                            cuuint64_t *id, CUgraph *graph,
                                            const CUgraphNode **dependencies,
                                            size_t *count);
+#if CUDA_VERSION >= 12030
+CUresult CUDAAPI cuStreamGetCaptureInfo_v3(CUstream stream,
+                                           CUstreamCaptureStatus *status,
+                                           cuuint64_t *id, CUgraph *graph,
+                                           const CUgraphNode **dependencies,
+                                           const CUgraphEdgeData **edges,
+                                           size_t *count);
+#endif
 
 #endif

@@ -15,8 +15,8 @@
 
 #define GARBAGE UINT64_C(0xdeadbeefdeadb000)
 /* In granules: the arena, and room for neighbours between its reservations. */
-#define ARENA_GRANULES (UINT64_C(4) << 20)
-#define GAP_GRANULES   (UINT64_C(16) << 10)
+#define ARENA_GRANULES (UINT64_C(256) << 10)
+#define GAP_GRANULES   (UINT64_C(2) << 10)
 
 #define NOTHING (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
