@@ -107,7 +107,7 @@ ashlar_tensormap_cache_destroy(struct ashlar_tensormap_cache *cache);
  *                 only on success.
  *
  * @return ASHLAR_OK;
- *         ASHLAR_ERR_LIMIT  all slots are held;
+ *         ASHLAR_ERR_LIMIT  all slots are held, or this map 16,777,215 times;
  *         what ashlar_tensormap_encode() says of the source and the spec, and
  *         nothing of that spec is kept.
  *
