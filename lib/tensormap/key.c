@@ -56,14 +56,26 @@ static void add_im2col(struct spec_key *key, const struct ashlar_spec *spec)
  */
 static uint64_t hash_of(const struct spec_key *key)
 {
-    uint64_t odd = UINT64_C(0x9e3779b97f4a7c15), hash = 0;
+    /* Odd, and nothing else to be seen in them: splitmix64 from 1. */
+    static const uint64_t odd[KEY_WORDS_MOST] = {
+        UINT64_C(0x910a2dec89025cc1), UINT64_C(0xbeeb8da1658eec67),
+        UINT64_C(0xf893a2eefb32555f), UINT64_C(0x71c18690ee42c90b),
+        UINT64_C(0x71bb54d8d101b5b9), UINT64_C(0xc34d0bff90150281),
+        UINT64_C(0xe099ec6cd7363ca5), UINT64_C(0x85e7bb0f12278575),
+        UINT64_C(0x491718de357e3da9), UINT64_C(0xcb435c8e74616797),
+        UINT64_C(0x6775dc7701564f61), UINT64_C(0x9afcd44d14cf8bff),
+        UINT64_C(0x7476cf8a4baa5dc1), UINT64_C(0x87b341d690d7a28b),
+        UINT64_C(0x6f9b6dae6f4c57a9), UINT64_C(0x2ac2ce17a5794a3b),
+        UINT64_C(0xa534a6a6b7fd0b63), UINT64_C(0xd0bad0da572baaf1),
+        UINT64_C(0xae84379630af89ef), UINT64_C(0xe263183773ef6509),
+        UINT64_C(0x10e2c46865e98747), UINT64_C(0x14d7973c5c2a449d),
+        UINT64_C(0x7ef1fd0ed1548fcd)};
+    uint64_t hash = 0;
     uint32_t i;
 
-    for (i = 0; i < key->count; i++) {
-        hash += (key->words[i] ^ key->words[i] >> 32) * odd;
-        odd = odd * UINT64_C(0xd1342543de82ef95) + 2; /* stays odd */
-    }
-    hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    for (i = 0; i < key->count; i++)
+        hash += (key->words[i] ^ key->words[i] >> 32) * odd[i];
+    hash = (hash ^ hash >> 32) * odd[0];
     return hash ^ hash >> 29;
 }
 

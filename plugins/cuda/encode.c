@@ -126,10 +126,10 @@ static enum ashlar_status start_and_call(struct cuda *cuda,
     return ASHLAR_OK;
 }
 
-static enum ashlar_status encode(struct cuda *cuda,
-                                 const struct encoding *encoding)
+/* What is to be done about a first call that did not succeed. */
+static enum ashlar_status call_again(struct cuda *cuda, CUresult result,
+                                     const struct encoding *encoding)
 {
-    CUresult result = call(cuda, encoding);
     enum ashlar_status status;
 
     if (result == CUDA_ERROR_INVALID_CONTEXT)
@@ -147,6 +147,15 @@ static enum ashlar_status encode(struct cuda *cuda,
                                 "one",
                                 encoding->entry, cuda->options.device);
     return cuda_fail(cuda, result, encoding->entry);
+}
+
+static enum ashlar_status encode(struct cuda *cuda,
+                                 const struct encoding *encoding)
+{
+    CUresult result = call(cuda, encoding);
+
+    return result == CUDA_SUCCESS ? ASHLAR_OK
+                                  : call_again(cuda, result, encoding);
 }
 
 static enum ashlar_status too_old(const struct cuda *cuda, const char *entry,

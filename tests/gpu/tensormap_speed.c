@@ -26,6 +26,8 @@
 #define ROUNDS_MOST  999
 #define THREADS_MOST 8
 
+static CUresult (*set_context)(CUcontext context);
+static CUcontext context; /* current in every thread, as in a launcher's */
 static struct ashlar_source *source;
 static struct ashlar_pool *pool;
 static struct ashlar_tensormap_cache *cache;
@@ -206,6 +208,8 @@ static void *be_crew(void *user)
 {
     unsigned number = (unsigned)(uintptr_t)user;
 
+    if (set_context(context) != CUDA_SUCCESS)
+        exit(1);
     for (;;) {
         (void)pthread_barrier_wait(&crew.begin);
         if (crew.over)
@@ -351,16 +355,13 @@ static void race_threads(unsigned threads)
     with_crew(threads, share_hits, hits, 2, title);
 }
 
-/* A context for the threads that have none is the plug-in's affair; for the
- * bare calls it is ours. */
 static bool start(void)
 {
     struct ashlar_tensormap_cache_options options =
         ASHLAR_TENSORMAP_CACHE_OPTIONS_INIT;
-    CUresult (*init)(unsigned), (*get)(CUdevice *, int), (*set)(CUcontext),
+    CUresult (*init)(unsigned), (*get)(CUdevice *, int),
         (*retain)(CUcontext *, CUdevice);
     void *library = dlopen("libcuda.so.1", RTLD_NOW), *entry;
-    CUcontext context;
     CUdevice device;
 
     if (library == NULL ||
@@ -371,13 +372,13 @@ static bool start(void)
     memcpy(&(_pointer), &entry, sizeof(entry))
     ENTRY(init, "cuInit");
     ENTRY(get, "cuDeviceGet");
-    ENTRY(set, "cuCtxSetCurrent");
+    ENTRY(set_context, "cuCtxSetCurrent");
     ENTRY(retain, "cuDevicePrimaryCtxRetain");
     ENTRY(encode_tiled, "cuTensorMapEncodeTiled");
     ENTRY(replace_address, "cuTensorMapReplaceAddress");
     if (init(0) != CUDA_SUCCESS || get(&device, 0) != CUDA_SUCCESS ||
         retain(&context, device) != CUDA_SUCCESS ||
-        set(context) != CUDA_SUCCESS)
+        set_context(context) != CUDA_SUCCESS)
         return false;
     options.slots = 2 * (size_t)MAPS;
     MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
