@@ -114,6 +114,12 @@ const struct entry entries[] = {
     {"cuStreamSynchronize", 2000, ENTRY_UNSAFE, FUNCTIONS(cuStreamSynchronize, cuStreamSynchronize_ptsz)},
     {"cuStreamWaitEvent", 3020, 0, FUNCTIONS(cuStreamWaitEvent, cuStreamWaitEvent_ptsz)},
     {"cuStreamWriteValue32", 11070, 0, FUNCTIONS(cuStreamWriteValue32, cuStreamWriteValue32_v2_ptsz)},
+    {"cuTensorMapEncodeIm2col", 12000, ENTRY_CONTEXT, FUNCTION(cuTensorMapEncodeIm2col)},
+#if CUDA_VERSION >= 12080
+    {"cuTensorMapEncodeIm2colWide", 12080, ENTRY_CONTEXT, FUNCTION(cuTensorMapEncodeIm2colWide)},
+#endif
+    {"cuTensorMapEncodeTiled", 12000, ENTRY_CONTEXT, FUNCTION(cuTensorMapEncodeTiled)},
+    {"cuTensorMapReplaceAddress", 12000, ENTRY_CONTEXT, FUNCTION(cuTensorMapReplaceAddress)},
     {"cuThreadExchangeStreamCaptureMode", 10010, 0, FUNCTION(cuThreadExchangeStreamCaptureMode)},
     {"cuUserObjectCreate", 11030, 0, FUNCTION(cuUserObjectCreate)},
     {"cuUserObjectRelease", 11030, 0, FUNCTION(cuUserObjectRelease)},
