@@ -88,7 +88,8 @@ static inline size_t je_block_class(size_t bytes, int flags)
 }
 
 /**
- * Make an arena on memory of the caller's.
+ * Make an arena on memory of the caller's. This and je_own_destroy() by one
+ * thread at a time.
  *
  * @param hooks      Where its extents come from, and nothing else: what
  *                   jemalloc keeps of them lies in its own memory. NULL:

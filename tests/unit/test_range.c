@@ -435,7 +435,7 @@ START_TEST(a_source_with_ranges_is_not_closed)
     trial_create(&trial, 4, 0, 0);
     OK(ashlar_source_query(trial.source, &info));
     ck_assert_uint_eq(info.holders, 1);
-    REFUSED(ASHLAR_ERR_BUSY, "1 pool(s), range(s)",
+    REFUSED(ASHLAR_ERR_BUSY, "1 pool(s), arena(s), range(s)",
             ashlar_source_close(trial.source));
     trial_grow(&trial, 2);
     ck_assert_ptr_null(trial_wrong(&trial));
