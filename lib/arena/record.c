@@ -283,8 +283,10 @@ static enum ashlar_status own_arena(struct ashlar_arena *arena,
 
 static void leave_own_arena(struct ashlar_arena *arena)
 {
+    bool dropped = arena->dropped || arena_live(arena) != 0;
+
     lock_take(&list_lock);
-    (void)je_own_destroy(arena->index);
+    (void)je_own_destroy(arena->index, dropped);
     lock_give(&list_lock);
 }
 
@@ -511,6 +513,7 @@ enum ashlar_status ashlar_arena_reset(struct ashlar_arena *arena)
         return status;
     if (arena_has_range(arena))
         backing_reset(&arena->backing, extents_handed_out(&arena->extents));
+    arena->dropped = arena->dropped || arena_live(arena) != 0;
     (void)je_own_reset(arena->index);
     arena_forget_live(arena);
     return ASHLAR_OK;

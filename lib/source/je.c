@@ -228,10 +228,11 @@ static bool asserts_at_destroy(unsigned index)
     return slabs != 0;
 }
 
-int je_own_destroy(unsigned index)
+int je_own_destroy(unsigned index, bool dropped)
 {
-    int err =
-        asserts_at_destroy(index) ? EBUSY : control("arena.0.destroy", index);
+    int err = dropped && asserts_at_destroy(index)
+                  ? EBUSY
+                  : control("arena.0.destroy", index);
 
     spare_indexes += err == 0;
     return err;
