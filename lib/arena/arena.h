@@ -76,6 +76,7 @@ struct ashlar_arena {
     unsigned index;   /* jemalloc's; of an arena of its own */
     size_t alignment_min;
     bool host_writes;             /* calloc can write the memory */
+    bool dropped;                 /* blocks were live when it was reset */
     struct ashlar_source *source; /* held */
     char name[ARENA_NAME_BYTES];
 

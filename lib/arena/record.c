@@ -269,12 +269,25 @@ static enum ashlar_status refuse_arena(int err)
 static enum ashlar_status own_arena(struct ashlar_arena *arena,
                                     extent_hooks_t *hooks)
 {
-    int err = memory_may_fail() ? ENOMEM : je_own_create(hooks, &arena->index);
+    int err = ENOMEM;
 
+    lock_take(&list_lock);
+    if (!memory_may_fail())
+        err = je_own_create(hooks, &arena->index);
+    lock_give(&list_lock);
     if (err != 0)
         return refuse_arena(err);
     arena->flags = je_flags_of_arena(arena->index, arena->alignment_min);
     return ASHLAR_OK;
+}
+
+static void leave_own_arena(struct ashlar_arena *arena)
+{
+    bool dropped = arena->dropped || arena_live(arena) != 0;
+
+    lock_take(&list_lock);
+    (void)je_own_destroy(arena->index, dropped);
+    lock_give(&list_lock);
 }
 
 static enum ashlar_status check_settings(void)
@@ -383,7 +396,7 @@ stand_on_range(struct ashlar_arena *arena,
         return status;
     status = stand_on(arena, options);
     if (status != ASHLAR_OK)
-        (void)je_own_destroy(arena->index);
+        leave_own_arena(arena);
     return status;
 }
 
@@ -474,7 +487,7 @@ enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
         return status;
     list_remove(arena);
     if (arena->kind != ASHLAR_ARENA_KIND_SHARED)
-        (void)je_own_destroy(arena->index);
+        leave_own_arena(arena);
     arena_free_counts(arena);
     source_drop(arena->source);
     record_give(arena);
@@ -500,6 +513,7 @@ enum ashlar_status ashlar_arena_reset(struct ashlar_arena *arena)
         return status;
     if (arena_has_range(arena))
         backing_reset(&arena->backing, extents_handed_out(&arena->extents));
+    arena->dropped = arena->dropped || arena_live(arena) != 0;
     (void)je_own_reset(arena->index);
     arena_forget_live(arena);
     return ASHLAR_OK;

@@ -58,7 +58,26 @@ struct arena_config {
     bool metadata_use_hooks;
 };
 
-int je_own_create(extent_hooks_t *hooks, unsigned *index_out)
+static int read_global(const char *name, void *value, size_t bytes)
+{
+    return JE_(mallctl)(name, value, &bytes, NULL, 0);
+}
+
+/* An index has 12 bits in the flags of mallocx(), of which one value is kept. */
+#define ARENAS_MOST ((1u << 12) - 1)
+
+/* Indexes below narenas that were given back. */
+static unsigned spare_indexes;
+
+static unsigned indexes(void)
+{
+    unsigned count = 0;
+
+    return read_global("arenas.narenas", &count, sizeof(count)) == 0 ? count
+                                                                     : 0;
+}
+
+static int create(extent_hooks_t *hooks, unsigned *index_out)
 {
     struct arena_config config = {hooks, false};
     size_t bytes = sizeof(*index_out);
@@ -71,9 +90,17 @@ int je_own_create(extent_hooks_t *hooks, unsigned *index_out)
     return err == EINVAL ? ENOENT : err;
 }
 
-static int read_global(const char *name, void *value, size_t bytes)
+/* 5.3.0 says EAGAIN one index too late, and writes behind its table first. */
+int je_own_create(extent_hooks_t *hooks, unsigned *index_out)
 {
-    return JE_(mallctl)(name, value, &bytes, NULL, 0);
+    unsigned before = indexes();
+    int err = before >= ARENAS_MOST && spare_indexes == 0
+                  ? EAGAIN
+                  : create(hooks, index_out);
+
+    if (err == 0 && spare_indexes != 0 && indexes() == before)
+        spare_indexes--;
+    return err;
 }
 
 /* Do something to an arena: "arena.0.reset" with its index for the 0. */
@@ -201,10 +228,14 @@ static bool asserts_at_destroy(unsigned index)
     return slabs != 0;
 }
 
-int je_own_destroy(unsigned index)
+int je_own_destroy(unsigned index, bool dropped)
 {
-    return asserts_at_destroy(index) ? EBUSY
-                                     : control("arena.0.destroy", index);
+    int err = dropped && asserts_at_destroy(index)
+                  ? EBUSY
+                  : control("arena.0.destroy", index);
+
+    spare_indexes += err == 0;
+    return err;
 }
 
 const char *je_setting_that_touches(const char **value_out)

@@ -88,7 +88,8 @@ static inline size_t je_block_class(size_t bytes, int flags)
 }
 
 /**
- * Make an arena on memory of the caller's.
+ * Make an arena on memory of the caller's. This and je_own_destroy() by one
+ * thread at a time.
  *
  * @param hooks      Where its extents come from, and nothing else: what
  *                   jemalloc keeps of them lies in its own memory. NULL:
@@ -105,10 +106,14 @@ int je_own_create(extent_hooks_t *hooks, unsigned *index_out);
 int je_own_reset(unsigned index);
 
 /**
- * The same, and give the arena's index back. EBUSY from a build for debugging:
- * it was emptied, but its index is lost, as to destroy it would abort.
+ * The same, and give the arena's index back.
+ *
+ * @param dropped  Blocks are live, or some were when it was reset.
+ *
+ * @return 0; EBUSY from a build for debugging: it was emptied, but its index is
+ *         lost, as to destroy it would abort.
  */
-int je_own_destroy(unsigned index);
+int je_own_destroy(unsigned index, bool dropped);
 
 /** Hand back what an arena keeps free: by its hooks, or to the kernel. */
 int je_own_purge(unsigned index);

@@ -130,11 +130,11 @@ START_TEST(what_was_created_ahead_goes_with_what_was_used)
 {
     make(6, 0);
     OK(ashlar_range_prepare(trial.range, bytes_of(9), ASHLAR_RANGE_CREATED));
-    OK(ashlar_vm_hold(inner, 1));
+    OK(engine_hold(inner, 1));
     OK(ashlar_range_shrink_to(trial.range, bytes_of(2), &on_1, 1, &result));
     ck_assert_uint_eq(result.released_bytes, bytes_of(7));
     ck_assert_uint_eq(calls(WRAP_DESTROY), 0);
-    OK(ashlar_vm_finish(inner, 1));
+    OK(engine_finish(inner, 1));
     OK(ashlar_source_drain(trial.source, 0));
     ck_assert_uint_eq(calls(WRAP_DESTROY), 4);
     ck_assert_uint_eq(committed(), 2);
