@@ -15,8 +15,8 @@
 
 #define GARBAGE UINT64_C(0xdeadbeefdeadb000)
 /* In granules: the arena, and room for neighbours between its reservations. */
-#define ARENA_GRANULES (UINT64_C(4) << 20)
-#define GAP_GRANULES   (UINT64_C(16) << 10)
+#define ARENA_GRANULES (UINT64_C(256) << 10)
+#define GAP_GRANULES   (UINT64_C(2) << 10)
 
 #define NOTHING (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
@@ -490,17 +490,23 @@ static const struct ashlar_plugin wrap_plugin = {
     .fence_graph = wrap_fence_graph,
 };
 
-struct ashlar_source *wrap_open(const char *more)
+struct ashlar_source *wrap_open_as(const char *options)
 {
     struct ashlar_source *source = NULL;
+
+    ck_assert_msg(source_open_plugin(&wrap_plugin, "wrap", options, &source) ==
+                      ASHLAR_OK,
+                  "%s", ashlar_last_error_message());
+    return source;
+}
+
+struct ashlar_source *wrap_open(const char *more)
+{
     char all[4400];
 
     (void)snprintf(all, sizeof(all), "%s%s%s", engine_options(),
                    more == NULL ? "" : ",", more == NULL ? "" : more);
-    ck_assert_msg(source_open_plugin(&wrap_plugin, "wrap", all, &source) ==
-                      ASHLAR_OK,
-                  "%s", ashlar_last_error_message());
-    return source;
+    return wrap_open_as(all);
 }
 
 struct wrap *wrap_of(const struct ashlar_source *source)

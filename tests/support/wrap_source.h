@@ -77,6 +77,8 @@ struct wrap {
 /* Open one; more options than engine_options(), or NULL. Fails the test case
  * when it cannot. */
 struct ashlar_source *wrap_open(const char *more);
+/* The same by these options alone. */
+struct ashlar_source *wrap_open_as(const char *options);
 
 /* The record behind such a source. */
 struct wrap *wrap_of(const struct ashlar_source *source);

@@ -133,7 +133,7 @@ START_TEST(whatever_is_ordered)
     static struct courier_message message;
     struct importer_answer answer;
 
-    source = wrap_open(source_options);
+    source = wrap_open_as(source_options);
     while (courier_receive(SOCKET_OF_IMPORTER, &message)) {
         serve(&message, &answer);
         courier_close_fds(&message);
