@@ -72,7 +72,7 @@ _ashlar() {
     option=$previous word=''
   elif [ "$previous" = = ]; then
     option=${COMP_WORDS[COMP_CWORD - 2]}
-  elif [[ $previous == -? ]]; then
+  elif [[ $previous == -* ]]; then
     option=$previous
   fi
   if [ -n "$option" ] && [ -n "$command" ]; then

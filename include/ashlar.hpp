@@ -27,6 +27,7 @@
 #include <ashlar.h>
 
 #include <ashlar/allocator.hpp>
+#include <ashlar/arena.hpp>
 #include <ashlar/cache.hpp>
 #include <ashlar/error.hpp>
 #include <ashlar/pool.hpp>

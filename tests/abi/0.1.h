@@ -18,6 +18,8 @@
 #define ASHLAR_PURE __attribute__((pure))
 #define ASHLAR_CONST __attribute__((const))
 #define ASHLAR_FORMAT(_n,_m) __attribute__((format(printf, _n, _m)))
+#define ASHLAR_MALLOC __attribute__((malloc))
+#define ASHLAR_ALLOC_SIZE(_n) __attribute__((alloc_size(_n)))
 #define ASHLAR_LIKELY(_cond) __builtin_expect(!!(_cond), 1)
 #define ASHLAR_UNLIKELY(_cond) __builtin_expect(!!(_cond), 0)
 #else
@@ -26,16 +28,12 @@
 #define ASHLAR_PURE 
 #define ASHLAR_CONST 
 #define ASHLAR_FORMAT(_n,_m) 
+#define ASHLAR_MALLOC 
+#define ASHLAR_ALLOC_SIZE(_n) 
 #define ASHLAR_LIKELY(_cond) (_cond)
 #define ASHLAR_UNLIKELY(_cond) (_cond)
 #endif
 #define ASHLAR_ALIGNOF(_type) ((size_t)__alignof__(_type))
-#endif
-#ifndef ASHLAR_BUILD_H
-#define ASHLAR_BUILD_H 
-ASHLAR_BEGIN_DECLS
-ASHLAR_API const char *ashlar_build_info(const char *key);
-ASHLAR_END_DECLS
 #endif
 #ifndef ASHLAR_SPEC_H
 #define ASHLAR_SPEC_H 
@@ -171,6 +169,7 @@ ASHLAR_BEGIN_DECLS
 #define ASHLAR_CAN_ENCODE (UINT64_C(1) << 5)
 #define ASHLAR_CAN_EXPORT (UINT64_C(1) << 6)
 #define ASHLAR_CAN_HOST_ACCESS (UINT64_C(1) << 7)
+#define ASHLAR_CAN_GRAPH (UINT64_C(1) << 8)
 enum ashlar_rights {
     ASHLAR_RIGHTS_NONE = 0,
     ASHLAR_RIGHTS_READ = 1,
@@ -184,6 +183,7 @@ struct ashlar_plugin_option {
     const char *key;
     const char *value;
 };
+#define ASHLAR_PLUGIN_ACCESS_MOST 16
 struct ashlar_plugin_info {
     size_t size;
     uint64_t can;
@@ -193,6 +193,9 @@ struct ashlar_plugin_info {
     uint32_t home_location;
     uint8_t identity[16];
     char description[64];
+    struct ashlar_access access[ASHLAR_PLUGIN_ACCESS_MOST];
+    uint32_t access_count;
+    uint32_t reserved;
 };
 struct ashlar_host {
     uint32_t abi;
@@ -263,6 +266,10 @@ struct ashlar_plugin {
                                        uint64_t *offset_out);
     enum ashlar_status (*chunk_import)(void *state, int fd, uint64_t offset,
                                        uint64_t bytes, uint64_t *chunk_out);
+    enum ashlar_status (*fence_capture)(void *state, uint64_t stream,
+                                        uint64_t *fence_out);
+    enum ashlar_status (*fence_graph)(void *state, uint64_t graph,
+                                      uint64_t *fence_out);
 };
 ASHLAR_END_DECLS
 #endif
@@ -342,6 +349,8 @@ ashlar_source_candidate_fn(const struct ashlar_source_candidate *found,
                            void *user);
 ASHLAR_API enum ashlar_status ashlar_source_list(ashlar_source_candidate_fn *fn,
                                                  void *user);
+struct ashlar_plugin;
+ASHLAR_API const struct ashlar_plugin *ashlar_source_built_in(const char *name);
 ASHLAR_END_DECLS
 #endif
 #ifndef ASHLAR_RANGE_H
@@ -351,7 +360,9 @@ struct ashlar_range;
 enum ashlar_fence_kind {
     ASHLAR_FENCE_QUIET = 1,
     ASHLAR_FENCE_STREAM = 2,
-    ASHLAR_FENCE_EVENT = 3
+    ASHLAR_FENCE_EVENT = 3,
+    ASHLAR_FENCE_CAPTURE = 4,
+    ASHLAR_FENCE_GRAPH = 5
 };
 struct ashlar_fence {
     uint32_t kind;
@@ -468,6 +479,29 @@ ashlar_range_chunks(struct ashlar_range *range,
                     struct ashlar_range_chunk *chunks, size_t room,
                     size_t *count_out);
 ASHLAR_API struct ashlar_range *ashlar_range_find(uint64_t address);
+enum ashlar_range_state {
+    ASHLAR_RANGE_RESERVED = 0,
+    ASHLAR_RANGE_USABLE = 1,
+    ASHLAR_RANGE_AHEAD = 2,
+    ASHLAR_RANGE_HOLE = 3,
+    ASHLAR_RANGE_OLD = 4
+};
+struct ashlar_range_place {
+    size_t size;
+    uint64_t base;
+    uint64_t offset;
+    uint64_t chunk_offset;
+    uint64_t chunk_bytes;
+    uint32_t state;
+    uint32_t reserved;
+};
+#define ASHLAR_RANGE_PLACE_INIT \
+    { \
+        sizeof(struct ashlar_range_place), 0, 0, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_range_locate(struct ashlar_range *range, uint64_t address,
+                    struct ashlar_range_place *place);
 ASHLAR_API enum ashlar_status ashlar_source_drain(struct ashlar_source *source,
                                                   uint64_t timeout_ns);
 ASHLAR_API uint64_t ashlar_range_set_address_budget(uint64_t bytes);
@@ -512,6 +546,110 @@ struct ashlar_type_info {
 ASHLAR_API enum ashlar_status
 ashlar_type_query(const struct ashlar_type *type,
                   struct ashlar_type_info *info);
+ASHLAR_END_DECLS
+#endif
+#ifndef ASHLAR_ARENA_H
+#define ASHLAR_ARENA_H 
+ASHLAR_BEGIN_DECLS
+struct ashlar_arena;
+#define ASHLAR_ARENA_ISOLATED (1u << 0)
+#define ASHLAR_ARENA_ALIGN_MAX ((size_t)1 << 30)
+#define ASHLAR_ARENA_ALIGN_RANGE ((size_t)64)
+struct ashlar_arena_options {
+    size_t size;
+    struct ashlar_source *source;
+    struct ashlar_range *range;
+    const char *name;
+    uint64_t reserve_bytes;
+    uint64_t chunk_max_bytes;
+    uint32_t flags;
+    uint32_t reserved;
+};
+#define ASHLAR_ARENA_OPTIONS_INIT \
+    { \
+        sizeof(struct ashlar_arena_options), NULL, NULL, NULL, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_arena_create(const struct ashlar_arena_options *options,
+                    struct ashlar_arena **arena_out);
+#define ASHLAR_ARENA_FORCE (1u << 0)
+ASHLAR_API enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
+                                                   uint32_t flags);
+ASHLAR_API void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
+                                    size_t alignment) ASHLAR_MALLOC
+    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
+ASHLAR_API void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,
+                                     size_t alignment) ASHLAR_MALLOC
+    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
+ASHLAR_API void *ashlar_arena_alloc_type(struct ashlar_arena *arena,
+                                         const struct ashlar_type *type,
+                                         size_t n) ASHLAR_MUST_USE;
+ASHLAR_API enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena,
+                                                void *block);
+ASHLAR_API enum ashlar_status
+ashlar_arena_free_sized(struct ashlar_arena *arena, void *block, size_t size,
+                        size_t alignment);
+ASHLAR_API enum ashlar_status
+ashlar_arena_free_after(struct ashlar_arena *arena, void *block,
+                        const struct ashlar_fence *fences, size_t n);
+ASHLAR_API enum ashlar_status ashlar_arena_resize(struct ashlar_arena *arena,
+                                                  void *block, size_t size,
+                                                  size_t alignment);
+ASHLAR_API size_t ashlar_arena_usable(struct ashlar_arena *arena,
+                                      const void *block);
+ASHLAR_API enum ashlar_status ashlar_arena_trim(struct ashlar_arena *arena,
+                                                uint64_t *released_out);
+ASHLAR_API enum ashlar_status ashlar_arena_reset(struct ashlar_arena *arena);
+enum ashlar_arena_kind {
+    ASHLAR_ARENA_KIND_SHARED = 1,
+    ASHLAR_ARENA_KIND_ISOLATED = 2,
+    ASHLAR_ARENA_KIND_RANGE = 3
+};
+struct ashlar_arena_stats {
+    size_t size;
+    uint64_t live_blocks;
+    uint64_t waiting_blocks;
+    uint64_t refusals;
+    uint64_t committed_bytes;
+    uint64_t peak_committed_bytes;
+    uint64_t reserved_bytes;
+    uint64_t commits;
+    uint64_t releases;
+    uint64_t bookkeeping_bytes;
+    uint32_t kind;
+    uint32_t reserved;
+};
+#define ASHLAR_ARENA_STATS_INIT \
+    { \
+        sizeof(struct ashlar_arena_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_arena_query(struct ashlar_arena *arena,
+                   struct ashlar_arena_stats *stats);
+struct ashlar_arena_fragmentation {
+    size_t size;
+    uint64_t allocated_bytes;
+    uint64_t active_bytes;
+    uint64_t kept_bytes;
+    uint64_t record_bytes;
+    uint64_t committed_bytes;
+};
+#define ASHLAR_ARENA_FRAGMENTATION_INIT \
+    { \
+        sizeof(struct ashlar_arena_fragmentation), 0, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_arena_fragmentation(struct ashlar_arena *arena,
+                           struct ashlar_arena_fragmentation *figures);
+ASHLAR_API struct ashlar_range *ashlar_arena_range(struct ashlar_arena *arena);
+ASHLAR_API const char *ashlar_arena_name(struct ashlar_arena *arena);
+ASHLAR_API struct ashlar_arena *ashlar_arena_next(struct ashlar_arena *arena);
+ASHLAR_END_DECLS
+#endif
+#ifndef ASHLAR_BUILD_H
+#define ASHLAR_BUILD_H 
+ASHLAR_BEGIN_DECLS
+ASHLAR_API const char *ashlar_build_info(const char *key);
 ASHLAR_END_DECLS
 #endif
 #ifndef ASHLAR_POOL_H
@@ -738,6 +876,12 @@ ASHLAR_API enum ashlar_status ashlar_vm_rights(struct ashlar_source *source,
                                                uint64_t address,
                                                uint32_t location,
                                                uint32_t *rights_out);
+enum ashlar_vm_huge {
+    ASHLAR_VM_HUGE_OFF = 0,
+    ASHLAR_VM_HUGE_ALLOWED = 1,
+    ASHLAR_VM_HUGE_DENIED = 2,
+    ASHLAR_VM_HUGE_UNKNOWN = 3
+};
 struct ashlar_vm_account {
     size_t size;
     uint64_t reservations;
@@ -748,10 +892,14 @@ struct ashlar_vm_account {
     uint64_t mapped_bytes;
     uint64_t fences;
     uint64_t files;
+    uint64_t huge_page_bytes;
+    uint64_t huge_bytes;
+    uint32_t huge;
+    uint32_t reserved;
 };
 #define ASHLAR_VM_ACCOUNT_INIT \
     { \
-        sizeof(struct ashlar_vm_account), 0, 0, 0, 0, 0, 0, 0, 0 \
+        sizeof(struct ashlar_vm_account), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 ASHLAR_API enum ashlar_status
 ashlar_vm_query(struct ashlar_source *source,

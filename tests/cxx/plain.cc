@@ -96,11 +96,24 @@ static void ranges()
     REQUIRE(source.close(std::nothrow) == ASHLAR_OK && !source);
 }
 
+static void arenas()
+{
+    ashlar::arena arena(std::nothrow);
+    void *block = arena.alloc(std::nothrow, 100, 256);
+
+    REQUIRE(arena && block != nullptr);
+    REQUIRE(arena.alloc(std::nothrow, 0) == nullptr);
+    REQUIRE(arena.destroy(std::nothrow) == ASHLAR_ERR_BUSY);
+    REQUIRE(arena.free(std::nothrow, block) == ASHLAR_OK);
+    REQUIRE(arena.destroy(std::nothrow) == ASHLAR_OK && !arena);
+}
+
 int main()
 {
     pools();
     runs();
     maps();
     ranges();
+    arenas();
     return broken;
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <thread>
 #include <vector>
@@ -346,15 +347,13 @@ START_TEST(live_objects_are_seen_once_and_exceptions_come_out)
 }
 END_TEST
 
-START_TEST(a_reserve_holds_for_all_threads)
+START_TEST(threads_share_what_was_reserved)
 {
     ashlar::pool<CUtensorMap> pool;
     std::vector<std::thread> threads;
-    std::uint64_t calls;
 
     pool.reserve(400);
     pool.reserve_runs(6, 1);
-    calls = pool.stats().source_calls;
     for (int i = 0; i < 4; i++)
         threads.emplace_back([&] {
             std::vector<ashlar::slot<CUtensorMap>> slots;
@@ -364,11 +363,11 @@ START_TEST(a_reserve_holds_for_all_threads)
         });
     for (std::thread &thread : threads)
         thread.join();
-    (void)pool.get_run(6);
-    REQUIRE(pool.stats().live_slots == 0);
-    REQUIRE(pool.stats().promised_slots >= 400);
-    REQUIRE(calls <= pool.stats().source_calls);
+    REQUIRE(pool.stats().live_slots == 0 && pool.stats().caches <= 1);
+    REQUIRE(pool.stats().promised_slots == 400);
+    REQUIRE(pool.stats().free_runs == 1 && pool.get_run(6));
     (void)pool.trim();
+    REQUIRE(pool.stats().promised_slots == 0);
 }
 END_TEST
 
@@ -573,6 +572,109 @@ START_TEST(a_source_that_is_used_outlives_its_object)
 }
 END_TEST
 
+/* --- arenas --------------------------------------------------------------- */
+
+START_TEST(blocks_come_and_go_and_a_refusal_is_thrown)
+{
+    ashlar::arena arena;
+    void *block = arena.alloc(1000, 4096);
+
+    REQUIRE(aligned(block, 4096) && arena.stats().live_blocks == 1);
+    REQUIRE(thrown_by([&] { (void)arena.alloc(0); }) == ASHLAR_ERR_INVALID);
+    REQUIRE(arena.alloc(std::nothrow, 8, 3) == nullptr);
+    REQUIRE(thrown_by([&] { arena.destroy(); }) == ASHLAR_ERR_BUSY && arena);
+    arena.free(block);
+    arena.destroy();
+    REQUIRE(!arena);
+    REQUIRE(arena.alloc(std::nothrow, 8) == nullptr);
+}
+END_TEST
+
+START_TEST(an_arena_with_live_blocks_outlives_its_object)
+{
+    ashlar::arena_options options;
+    struct ashlar_arena *handle;
+    void *block;
+    options.flags = ASHLAR_ARENA_ISOLATED;
+
+    {
+        ashlar::arena first(options);
+        ashlar::arena second(std::move(first));
+
+        REQUIRE(!first && second);
+        handle = second.handle();
+        block = second.alloc(100);
+    }
+    std::memset(block, 1, 100);
+    REQUIRE(ashlar_arena_free(handle, block) == ASHLAR_OK);
+    REQUIRE(ashlar_arena_destroy(handle, 0) == ASHLAR_OK);
+}
+END_TEST
+
+START_TEST(containers_of_pmr_live_in_an_arena)
+{
+    ashlar::source source("vm");
+    ashlar::arena_options options;
+    options.source = source.handle();
+    ashlar::arena arena(options);
+    ashlar::memory_resource memory(arena);
+    ashlar::memory_resource again(arena);
+
+    {
+        std::pmr::vector<counted *> vector(&memory);
+        std::pmr::map<int, std::pmr::string> map(&memory);
+
+        for (int i = 0; i < 1000; i++) {
+            vector.push_back(nullptr);
+            map.emplace(i, std::string(100, 'x'));
+        }
+        REQUIRE(map.at(999).get_allocator().resource() == &memory);
+        REQUIRE(arena.stats().live_blocks > 1000);
+        REQUIRE(ashlar_range_find(reinterpret_cast<std::uintptr_t>(
+                    vector.data())) != nullptr);
+    }
+    REQUIRE(arena.stats().live_blocks == 0);
+    REQUIRE(memory == again && memory != *std::pmr::new_delete_resource());
+    memory.deallocate(memory.allocate(0, 1), 0, 1);
+    REQUIRE(arena.stats().live_blocks == 0);
+}
+END_TEST
+
+START_TEST(a_resource_without_memory_is_bad_alloc)
+{
+    ashlar::source source("vm", "memory=4M");
+    ashlar::arena_options options;
+    options.source = source.handle();
+    ashlar::arena arena(options);
+    ashlar::memory_resource memory(arena);
+    bool thrown = false;
+
+    try {
+        (void)memory.allocate(64 << 20, 8);
+    } catch (const std::bad_alloc &) {
+        thrown = true;
+    }
+    REQUIRE(thrown && ashlar_last_error() != ASHLAR_OK);
+}
+END_TEST
+
+START_TEST(a_block_goes_back_behind_a_fence)
+{
+    ashlar::source source("vm");
+    ashlar::arena_options options;
+    std::uint64_t stream = 3;
+    options.source = source.handle();
+    ashlar::arena arena(options);
+    void *block = arena.alloc(1000);
+
+    REQUIRE(ashlar_vm_hold(source.handle(), stream) == ASHLAR_OK);
+    arena.free_after(block, {ashlar::after(source, stream)});
+    REQUIRE(arena.stats().waiting_blocks == 1);
+    REQUIRE(ashlar_vm_finish(source.handle(), stream) == ASHLAR_OK);
+    REQUIRE(arena.stats().waiting_blocks == 0);
+}
+END_TEST
+
 static Suite *cxx_suite(void)
 {
     Suite *suite = suite_create("cxx");
@@ -581,6 +683,7 @@ static Suite *cxx_suite(void)
     TCase *pools = tcase_create("pools");
     TCase *allocator = tcase_create("allocator");
     TCase *ranges = tcase_create("ranges");
+    TCase *arenas = tcase_create("arenas");
 
     tcase_add_test(names, a_type_is_registered_under_the_name_that_c_knows);
     tcase_add_test(names, names_too_long_to_register_are_cut_and_still_differ);
@@ -605,7 +708,7 @@ static Suite *cxx_suite(void)
     tcase_add_test(pools, a_pool_with_slots_out_outlives_its_object);
     tcase_add_test(pools, a_pool_is_destroyed_with_its_object_and_moves);
     tcase_add_test(pools, live_objects_are_seen_once_and_exceptions_come_out);
-    tcase_add_test(pools, a_reserve_holds_for_all_threads);
+    tcase_add_test(pools, threads_share_what_was_reserved);
     tcase_add_test(pools, a_cache_gets_and_puts_plain_pointers);
     suite_add_tcase(suite, pools);
     tcase_add_test(allocator, a_vector_of_tensor_maps_is_aligned_as_it_grows);
@@ -619,6 +722,12 @@ static Suite *cxx_suite(void)
     tcase_add_test(ranges, slots_of_a_range_go_back_behind_a_fence);
     tcase_add_test(ranges, a_source_that_is_used_outlives_its_object);
     suite_add_tcase(suite, ranges);
+    tcase_add_test(arenas, blocks_come_and_go_and_a_refusal_is_thrown);
+    tcase_add_test(arenas, an_arena_with_live_blocks_outlives_its_object);
+    tcase_add_test(arenas, containers_of_pmr_live_in_an_arena);
+    tcase_add_test(arenas, a_resource_without_memory_is_bad_alloc);
+    tcase_add_test(arenas, a_block_goes_back_behind_a_fence);
+    suite_add_tcase(suite, arenas);
     return suite;
 }
 

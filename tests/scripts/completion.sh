@@ -106,6 +106,7 @@ offers() {
 
 bash_completes_values() {
   offers vm range --source = '' && offers vm range -s v &&
+    offers vm range --source '' && offers CUtensorMap types --json CUt &&
     offers always prepare --progress = al &&
     offers CUtensorMap types CUt && offers vm check-plugin '' &&
     offers "$scratch" doctor --cuda = "${scratch%?}"
