@@ -430,7 +430,9 @@ ASHLAR_API enum ashlar_status ashlar_tensormap_batch_create(
     struct ashlar_tensormap_batch **batch_out);
 
 /**
- * Encode maps of a batch, part by part, until none is left to take.
+ * Encode maps of a batch, part by part, until none is left to take. A thread
+ * in which a context of the device is current takes a small part of the time
+ * that one without takes.
  *
  * @param batch  The batch; NULL is refused.
  *
