@@ -19,6 +19,8 @@
 #include <ashlar/spec.h>
 #include <ashlar/stats.h>
 #include <ashlar/status.h>
+#include <ashlar/tensormap.h>
+#include <ashlar/tensormap_cache.h>
 #include <ashlar/type.h>
 #include <ashlar/version.h>
 #include <ashlar/vm.h>

@@ -10,8 +10,8 @@
 #   --with-cuda=DIR   look in DIR/include, and fail if they are not there
 #   --with-cuda=no    do not look
 #
-# Sets CUDA_CPPFLAGS, the conditions HAVE_CUDA_H and HAVE_CUDA_TYPEDEFS (those
-# of the driver's entry points, which the plug-in "cuda" is built with), and
+# Sets CUDA_CPPFLAGS, the conditions HAVE_CUDA_H and HAVE_CUDA_PLUGIN (which is
+# built with cudaTypedefs.h, too, and as a shared object), and
 # ashlar_cuda_summary, ashlar_cuda_plugin_summary.
 # Defines HAVE_CUDA_H and ASHLAR_CUDA_INCLUDE_DIR.
 AC_DEFUN([ASHLAR_CUDA], [
@@ -71,5 +71,8 @@ AS_IF([test -n "$ashlar_cuda_dir"], [
       [AC_MSG_ERROR([--with-cuda: $ashlar_cuda_summary in: $ashlar_cuda_dirs])])])
 AC_SUBST([CUDA_CPPFLAGS])
 AM_CONDITIONAL([HAVE_CUDA_H], [test -n "$ashlar_cuda_dir"])
-AM_CONDITIONAL([HAVE_CUDA_TYPEDEFS], [test "x$ashlar_have_typedefs" = xyes])
+AS_IF([test "x$enable_shared" = xno && test "x$ashlar_have_typedefs" = xyes],
+  [ashlar_cuda_plugin_summary="no (--disable-shared)"])
+AM_CONDITIONAL([HAVE_CUDA_PLUGIN],
+  [test "x$ashlar_have_typedefs" = xyes && test "x$enable_shared" = xyes])
 ])

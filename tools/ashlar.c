@@ -23,9 +23,13 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"prepare", command_prepare},           {"types", command_types},
-    {"sources", command_sources},           {"range", command_range},
-    {"check-plugin", command_check_plugin}, {"doctor", command_doctor},
+    {"prepare", command_prepare},
+    {"types", command_types},
+    {"sources", command_sources},
+    {"range", command_range},
+    {"check-plugin", command_check_plugin},
+    {"check-spec", command_check_spec},
+    {"doctor", command_doctor},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -41,6 +45,7 @@ static const char doc[] =
     "  sources            where memory can come from: built in, and plug-ins\n"
     "  range              grow a range, and see what each step costs\n"
     "  check-plugin NAME  whether a plug-in keeps what plug-ins promise\n"
+    "  check-spec FIELDS  what is wrong with one tensor map\n"
     "  doctor             what is wrong with this machine\n"
     "  help [COMMAND]     all about a command\n"
     "\n"
@@ -53,6 +58,8 @@ static const char doc[] =
     "                     why 128, when headers say 64, or 8\n"
     "  ashlar range --grow 2M,64M,1G\n"
     "                     a host array that grows and does not move\n"
+    "  ashlar check-spec dtype=bf16 shape=1025,64 box=64,64\n"
+    "                     why the driver says INVALID_VALUE\n"
     "  ashlar doctor      which toolkit headers are here, and more";
 
 uint64_t command_number(const struct argp_state *state, const char *option,
@@ -141,7 +148,7 @@ static size_t find_command(const struct argp_state *state, const char *name)
                    name, suggestion.best);
     argp_error(state,
                "there is no command \"%s\"; there are prepare, types, sources, "
-               "range, check-plugin, doctor and help",
+               "range, check-plugin, check-spec, doctor and help",
                name);
     return COMMAND_COUNT;
 }

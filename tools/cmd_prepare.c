@@ -12,6 +12,7 @@
 
 #include <ashlar/status.h>
 
+#include "encoding.h"
 #include "human.h"
 #include "launcher.h"
 #include "manifest.h"
@@ -27,7 +28,9 @@
 
 static const char doc[] =
     "Pre-allocate the descriptor slots of all kernels of a manifest, one run "
-    "of slots for each instance, and tell what it cost."
+    "of slots for each instance, check and encode the descriptors, and tell "
+    "what "
+    "it cost."
     "\v"
     "MANIFEST is a file of JSON Lines, - for standard input, or the name of "
     "one that came with ashlar: " OWN_MANIFESTS
@@ -44,13 +47,14 @@ static const char doc[] =
     "Examples:\n"
     "  ashlar prepare llama3-8b\n"
     "  ashlar prepare resnet50 --all\n"
+    "  ashlar prepare llama3-8b --driver=sim\n"
     "  ashlar prepare my.jsonl --threads 8 --launches 1000000\n"
     "  make_manifest | ashlar prepare - --json\n"
     "\n"
     "Exit status: 0; 1 when the manifest has mistakes (then nothing was "
     "made) or the work failed; 2 for a wrong command line; 130 after Ctrl-C.";
 
-enum { KEY_SEED = 256, KEY_PROGRESS };
+enum { KEY_SEED = 256, KEY_PROGRESS, KEY_DRIVER };
 
 static const struct argp_option options[] = {
     {"threads", 't', "T", 0, "Play a launcher with T threads", 0},
@@ -58,6 +62,11 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "S", 0,
      "Launch the instances at random, from this seed (default: in the model's "
      "order)",
+     0},
+    {"driver", KEY_DRIVER, "WHAT", 0,
+     "Encode by: auto (the machine's driver, if it has one), sim (the "
+     "simulated "
+     "one), none, or a driver's file",
      0},
     {"json", 'j', NULL, 0, "Print one JSON object", 0},
     {"all", 'a', NULL, 0, "Give each kernel a row, however many there are", 0},
@@ -68,6 +77,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
     const char *manifest;
+    const char *driver;
     bool launch;
     struct launcher_options launcher;
     bool json;
@@ -119,6 +129,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         launcher->seed = command_number(state, "seed", argument, 0, INT64_MAX);
         launcher->shuffled = true;
         arguments->launch = true;
+        break;
+    case KEY_DRIVER:
+        arguments->driver = argument;
         break;
     case 'j':
         arguments->json = true;
@@ -220,11 +233,22 @@ static int read_manifest(const char *name, struct progress *progress,
     return status;
 }
 
+static bool encode(const struct arguments *arguments,
+                   const struct preparation *preparation,
+                   struct encoding *encoding)
+{
+    if (encoding_do(preparation, arguments->driver, encoding))
+        return true;
+    error(0, 0, "%s",
+          encoding->refusal != NULL ? encoding->refusal : encoding->reason);
+    return false;
+}
+
 /* Prepare, launch, and collect what the report tells. False on a refusal. */
 static bool work(const struct arguments *arguments,
                  const struct manifest *manifest, struct progress *progress,
-                 struct preparation *preparation, struct report *report,
-                 struct launcher_result *result)
+                 struct preparation *preparation, struct encoding *encoding,
+                 struct report *report, struct launcher_result *result)
 {
     const struct launcher_options *launcher = &arguments->launcher;
 
@@ -233,6 +257,8 @@ static bool work(const struct arguments *arguments,
         error(0, 0, "%s", ashlar_last_error_message());
         return false;
     }
+    if (!encode(arguments, preparation, encoding))
+        return false;
     if (arguments->launch && !stop_wanted()) {
         if (!preparation_return(preparation)) {
             error(0, 0, "%s", ashlar_last_error_message());
@@ -267,18 +293,22 @@ static int prepare(const struct arguments *arguments,
 {
     struct launcher_result *result = must_alloc(1, sizeof(*result));
     struct preparation preparation;
+    struct encoding encoding = {NULL, NULL, NULL, 0, 0};
     struct report report = {.file = arguments->manifest,
                             .preparation = &preparation,
+                            .encoding = &encoding,
                             .all = arguments->all};
     int status = EXIT_WRONG;
 
-    if (work(arguments, manifest, progress, &preparation, &report, result)) {
+    if (work(arguments, manifest, progress, &preparation, &encoding, &report,
+             result)) {
         if (arguments->json)
             report_json(&report, stdout);
         else
             report_text(&report, stdout);
         status = command_finish(stdout, verdict(&report));
     }
+    encoding_end(&encoding);
     preparation_end(&preparation);
     free(result->refusal);
     free(result);
@@ -290,6 +320,7 @@ int command_prepare(int argc, char **argv)
     static const struct argp argp = {options, parse, "MANIFEST", doc,
                                      NULL,    NULL,  NULL};
     struct arguments arguments = {
+        .driver = "auto",
         .launcher = {.threads = 1, .launches = LAUNCHES_DEFAULT}};
     struct manifest manifest = {0, NULL, 0, 0};
     struct progress progress;

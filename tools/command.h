@@ -27,6 +27,7 @@ int command_doctor(int argc, char **argv);
 int command_sources(int argc, char **argv);
 int command_range(int argc, char **argv);
 int command_check_plugin(int argc, char **argv);
+int command_check_spec(int argc, char **argv);
 
 /** A whole number out of bounds, or no number, ends the program by usage. */
 uint64_t command_number(const struct argp_state *state, const char *option,

@@ -76,8 +76,9 @@ bool field_text(const struct place *place, const char *name,
 
 static bool fits(const json_t *value, struct bounds bounds)
 {
-    return json_is_integer(value) && json_integer_value(value) >= bounds.min &&
-           json_integer_value(value) <= bounds.max;
+    return json_is_integer(value) &&
+           json_integer_value(value) >= bounds.taken_min &&
+           json_integer_value(value) <= bounds.taken_max;
 }
 
 static void refuse_integer(const struct place *place, const char *name,
@@ -158,11 +159,11 @@ bool field_integers(const struct place *place, const char *name,
 }
 
 static void refuse_choice(const struct place *place, const char *name,
-                          const json_t *value, const struct names *names)
+                          const json_t *value, enum ashlar_spec_field setting)
 {
     const char *text = json_string_value(value);
-    const char *nearest = text != NULL ? names_nearest(names, text) : NULL;
-    char *right = names_list(names);
+    const char *nearest = text != NULL ? names_nearest(setting, text) : NULL;
+    char *right = names_list(setting);
 
     if (nearest == NULL)
         field_refuse(place, name, value, "%s", right);
@@ -173,16 +174,17 @@ static void refuse_choice(const struct place *place, const char *name,
 }
 
 bool field_name(const struct place *place, const char *name,
-                enum field_need need, const struct names *names,
-                unsigned *value_out)
+                enum field_need need, enum ashlar_spec_field setting,
+                uint32_t *value_out)
 {
     json_t *value = json_object_get(place->object, name);
 
     if (value == NULL && need == FIELD_OPTIONAL)
         return false;
     if (!json_is_string(value) ||
-        !names_find(names, json_string_value(value), value_out)) {
-        refuse_choice(place, name, value, names);
+        ashlar_spec_value(setting, json_string_value(value), value_out) !=
+            ASHLAR_OK) {
+        refuse_choice(place, name, value, setting);
         return false;
     }
     return true;

@@ -27,10 +27,15 @@ struct place {
     const char *path; /* of the object with its dot: "", "tensors[2]." */
 };
 
-/** The integers a field may hold. */
+/**
+ * The integers a field is to hold, and those that are taken in, for somebody
+ * who knows more to say what is wrong with them.
+ */
 struct bounds {
     int64_t min;
     int64_t max;
+    int64_t taken_min;
+    int64_t taken_max;
 };
 
 /** How long a list may be. */
@@ -73,7 +78,7 @@ bool field_integers(const struct place *place, const char *name,
                     size_t *count_out);
 
 bool field_name(const struct place *place, const char *name,
-                enum field_need need, const struct names *names,
-                unsigned *value_out);
+                enum field_need need, enum ashlar_spec_field setting,
+                uint32_t *value_out);
 
 #endif

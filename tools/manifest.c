@@ -15,8 +15,10 @@
 #include "must.h"
 #include "stop.h"
 #include "suggest.h"
+#include "tensor_spec.h"
 
-static const struct bounds instance_bounds = {1, ASHLAR_POOL_SLOTS_MAX};
+static const struct bounds instance_bounds = {1, ASHLAR_POOL_SLOTS_MAX, 1,
+                                              ASHLAR_POOL_SLOTS_MAX};
 
 static const char *json_kind(const json_t *value)
 {
@@ -86,6 +88,7 @@ static void read_tensors(const struct place *place, struct kernel *kernel)
         must_alloc(json_array_size(list), sizeof(kernel->tensors[0]));
     kernel->tensor_count = json_array_size(list);
     for (i = 0; i < kernel->tensor_count; i++) {
+        size_t before = place->mistakes->count;
         char *path = must_format("tensors[%zu]", i);
         char *dotted = must_format("%s.", path);
         struct place inside = {place->mistakes, place->line,
@@ -94,6 +97,8 @@ static void read_tensors(const struct place *place, struct kernel *kernel)
         if (json_is_object(inside.object)) {
             tensor_read(&inside, &kernel->tensors[i]);
             check_tensor_name(&inside, seen, i);
+            if (place->mistakes->count == before)
+                tensor_check(&inside, kernel->name, &kernel->tensors[i]);
         } else {
             field_refuse(place, path, inside.object,
                          "an object such as {\"name\": \"A\", \"dtype\": "

@@ -9,9 +9,9 @@
  *     {"kernel": "gemm", "instances": 32, "tensors": [
  *       {"name": "A", "dtype": "bfloat16", "shape": [4096, 128]}, ...]}
  *
- * Each tensor is a tensor map's fields (tensor.h). Here their form is checked:
- * names, types, the range of each number, and lists as long as the rank. What
- * the encoder asks of several fields together is not.
+ * Each tensor is a tensor map's fields (tensor.h). Their form is checked first:
+ * names, types, and lists as long as the rank. Where that is right, the library
+ * says what the encoder would refuse (tensor_spec.h).
  */
 #ifndef ASHLAR_TOOLS_MANIFEST_H
 #define ASHLAR_TOOLS_MANIFEST_H

@@ -11,12 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "encoding.h"
 #include "launcher.h"
 #include "preparation.h"
 
 struct report {
     const char *file; /* the manifest's name */
     const struct preparation *preparation;
+    const struct encoding *encoding;
     const struct launcher_options
         *options; /* NULL: no launcher was asked for */
     const struct launcher_result *launches; /* NULL: it never started */

@@ -62,6 +62,12 @@ static json_t *prepared_json(const struct report *report)
     set_count(object, "take_ns", preparation->take_ns);
     set_real(object, "take_ns_per_descriptor",
              (double)preparation->take_ns / slots);
+    set_count(object, "maps_encoded", report->encoding->maps);
+    set_count(object, "encode_ns", report->encoding->ns);
+    json_object_set_new(object, "driver",
+                        report->encoding->driver == NULL
+                            ? json_null()
+                            : json_string(report->encoding->driver));
     set_count(object, "slabs", preparation->slabs);
     set_count(object, "slab_bytes", preparation->slab_bytes);
     set_count(object, "source_calls_after_reserve", report->source_calls);

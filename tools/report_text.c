@@ -133,6 +133,29 @@ static void print_prepared(const struct report *report, FILE *stream)
                 "alignment", preparation->alignment, preparation->residue);
 }
 
+/* Why not is a sentence, and has its own lines. */
+static void print_encoded(const struct report *report, FILE *stream,
+                          const struct look *look)
+{
+    const struct encoding *encoding = report->encoding;
+
+    fprintf(stream, LABEL, "maps");
+    if (encoding->driver == NULL) {
+        char *text = must_format("checked, not encoded: %s", encoding->reason);
+
+        human_wrap(stream, text, sizeof("maps       ") - 1, look->columns);
+        free(text);
+        return;
+    }
+    fprintf(stream, "%s encoded by %s", human_count(encoding->maps).s,
+            encoding->driver);
+    if (encoding->maps != 0)
+        fprintf(
+            stream, ", %s each",
+            human_time((double)encoding->ns / (double)encoding->maps, look).s);
+    fputc('\n', stream);
+}
+
 static void print_cost(const struct report *report, FILE *stream,
                        const struct look *look)
 {
@@ -223,6 +246,8 @@ void report_text(const struct report *report, FILE *stream)
     print_kernels(report, stream, &look);
     fputc('\n', stream);
     print_prepared(report, stream);
+    if (report->preparation->slots != 0)
+        print_encoded(report, stream, &look);
     print_cost(report, stream, &look);
     if (report->launches != NULL)
         print_launches(report, stream, &look);

@@ -23,6 +23,7 @@ static const struct {
     {"name", IN_ALL},
     {"mode", IN_ALL},
     {"dtype", IN_ALL},
+    {"address", IN_ALL},
     {"shape", IN_ALL},
     {"strides", IN_ALL},
     {"box", IN_TILED},
@@ -40,19 +41,23 @@ static const struct {
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 
-/* The limits that the encoders' documentation gives for one value alone. */
-static const struct bounds shape_bounds = {1, INT64_C(1) << 32};
-static const struct bounds stride_bounds = {1, (INT64_C(1) << 40) - 1};
-static const struct bounds box_bounds = {1, 256};
-static const struct bounds element_stride_bounds = {1, 8};
-static const struct bounds channel_bounds = {1, 256};
-static const struct bounds pixel_bounds = {1, 1024};
-static const struct bounds wide_corner_bounds = {-32768, 32767};
+/* The limits of one value alone; the library tells those that are beyond. */
+static const struct bounds address_bounds = {0, INT64_MAX, 0, INT64_MAX};
+static const struct bounds shape_bounds = {1, INT64_C(1) << 32, 0, INT64_MAX};
+static const struct bounds stride_bounds = {1, (INT64_C(1) << 40) - 1, 0,
+                                            INT64_MAX};
+static const struct bounds box_bounds = {1, 256, 0, UINT32_MAX};
+static const struct bounds element_stride_bounds = {1, 8, 0, UINT32_MAX};
+static const struct bounds channel_bounds = {1, 256, 0, UINT32_MAX};
+static const struct bounds pixel_bounds = {1, 1024, 0, UINT32_MAX};
+static const struct bounds wide_corner_bounds = {-32768, 32767, INT32_MIN,
+                                                 INT32_MAX};
 
 /* A corner has fewer bits the more numbers it has. */
 static struct bounds corner_bounds(const struct tensor *tensor)
 {
-    static const struct bounds four = {-128, 127}, five = {-16, 15};
+    static const struct bounds four = {-128, 127, INT32_MIN, INT32_MAX};
+    static const struct bounds five = {-16, 15, INT32_MIN, INT32_MAX};
 
     if (tensor->mode == TENSOR_IM2COL && tensor->rank == 4)
         return four;
@@ -87,7 +92,7 @@ static void check_names(const struct place *place, enum tensor_mode mode)
             refuse_stranger(place, name);
         else if ((fields[i].modes & (1u << mode)) == 0)
             field_refuse(place, name, value, "left out, as \"mode\" is \"%s\"",
-                         names_text(&names_mode, mode));
+                         ashlar_spec_name(ASHLAR_SPEC_FIELD_MODE, mode));
     }
 }
 
@@ -138,14 +143,15 @@ static void read_lists(const struct place *place, struct tensor *tensor)
 
 static void read_choices(const struct place *place, struct tensor *tensor)
 {
-    field_name(place, "dtype", FIELD_NEEDED, &names_dtype, &tensor->dtype);
-    field_name(place, "interleave", FIELD_OPTIONAL, &names_interleave,
-               &tensor->interleave);
-    field_name(place, "swizzle", FIELD_OPTIONAL, &names_swizzle,
+    field_name(place, "dtype", FIELD_NEEDED, ASHLAR_SPEC_FIELD_DTYPE,
+               &tensor->dtype);
+    field_name(place, "interleave", FIELD_OPTIONAL,
+               ASHLAR_SPEC_FIELD_INTERLEAVE, &tensor->interleave);
+    field_name(place, "swizzle", FIELD_OPTIONAL, ASHLAR_SPEC_FIELD_SWIZZLE,
                &tensor->swizzle);
-    field_name(place, "l2_promotion", FIELD_OPTIONAL, &names_l2_promotion,
-               &tensor->l2_promotion);
-    field_name(place, "oob_fill", FIELD_OPTIONAL, &names_oob_fill,
+    field_name(place, "l2_promotion", FIELD_OPTIONAL,
+               ASHLAR_SPEC_FIELD_L2_PROMOTION, &tensor->l2_promotion);
+    field_name(place, "oob_fill", FIELD_OPTIONAL, ASHLAR_SPEC_FIELD_OOB_FILL,
                &tensor->oob_fill);
 }
 
@@ -170,26 +176,29 @@ static void read_im2col(const struct place *place, struct tensor *tensor)
     field_integer(place, "pixels_per_column", FIELD_NEEDED, pixel_bounds,
                   &tensor->pixels_per_column);
     if (tensor->mode == TENSOR_IM2COL_WIDE)
-        field_name(place, "wide_mode", FIELD_OPTIONAL, &names_wide_mode,
-                   &tensor->wide_mode);
+        field_name(place, "wide_mode", FIELD_OPTIONAL,
+                   ASHLAR_SPEC_FIELD_WIDE_MODE, &tensor->wide_mode);
 }
 
 void tensor_read(const struct place *place, struct tensor *tensor)
 {
-    unsigned mode = TENSOR_TILED;
+    uint32_t mode = TENSOR_TILED;
     bool mode_known = json_object_get(place->object, "mode") == NULL;
     const char *name;
 
     memset(tensor, 0, sizeof(*tensor));
     if (field_text(place, "name", &name))
         tensor->name = must_copy(name);
-    mode_known |= field_name(place, "mode", FIELD_OPTIONAL, &names_mode, &mode);
+    mode_known |= field_name(place, "mode", FIELD_OPTIONAL,
+                             ASHLAR_SPEC_FIELD_MODE, &mode);
     tensor->mode = (enum tensor_mode)mode;
     read_choices(place, tensor);
     /* What else is right or wrong depends on the mode. */
     if (!mode_known)
         return;
     check_names(place, tensor->mode);
+    tensor->has_address = field_integer(place, "address", FIELD_OPTIONAL,
+                                        address_bounds, &tensor->address);
     read_shape(place, tensor);
     read_lists(place, tensor);
     if (tensor->mode != TENSOR_TILED)

@@ -7,6 +7,7 @@
  *
  *     field                    CUDA's parameter          integers
  *     dtype                    tensorDataType
+ *     address                  globalAddress             may be left out
  *     shape                    globalDim                 rank, innermost first
  *     strides                  globalStrides             rank - 1, bytes
  *     box                      boxDim            tiled   rank
@@ -39,7 +40,9 @@ enum tensor_mode {
 struct tensor {
     char *name;
     enum tensor_mode mode;
-    unsigned dtype;
+    uint32_t dtype;
+    bool has_address;
+    int64_t address;
     size_t rank;
     int64_t shape[TENSOR_RANK_MAX];
     size_t stride_count; /* 0: packed */
@@ -47,16 +50,16 @@ struct tensor {
     size_t box_count; /* 0: left to the encoder's caller */
     int64_t box[TENSOR_RANK_MAX];
     int64_t element_strides[TENSOR_RANK_MAX]; /* all 1 when not given */
-    unsigned interleave;
-    unsigned swizzle;
-    unsigned l2_promotion;
-    unsigned oob_fill;
+    uint32_t interleave;
+    uint32_t swizzle;
+    uint32_t l2_promotion;
+    uint32_t oob_fill;
     size_t corner_count;
     int64_t lower_corner[TENSOR_RANK_MAX];
     int64_t upper_corner[TENSOR_RANK_MAX];
     int64_t channels_per_pixel;
     int64_t pixels_per_column;
-    unsigned wide_mode;
+    uint32_t wide_mode;
 };
 
 /**

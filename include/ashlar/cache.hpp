@@ -9,12 +9,12 @@
 
 #include <ashlar/cache.h>
 #include <ashlar/error.hpp>
+#include <ashlar/owner.hpp>
 #include <ashlar/pool.hpp>
 
 #include <cstddef>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 namespace ashlar
 {
@@ -25,7 +25,8 @@ namespace ashlar
  * It deals in plain pointers, for a loop that gets and puts by the million:
  * whoever got one puts it.
  */
-template <typename T> class cache
+template <typename T>
+class cache : public detail::owner<struct ashlar_cache, ashlar_cache_close>
 {
     static_assert(std::is_trivially_default_constructible_v<T> &&
                       std::is_trivially_destructible_v<T>,
@@ -58,37 +59,6 @@ template <typename T> class cache
         detail::check(handle_);
     }
 #endif
-
-    cache(cache &&other) noexcept
-        : handle_(std::exchange(other.handle_, nullptr))
-    {
-    }
-
-    cache &operator=(cache &&other) noexcept
-    {
-        cache old(std::move(other));
-
-        std::swap(handle_, old.handle_);
-        return *this;
-    }
-
-    ~cache()
-    {
-        if (handle_ != nullptr)
-            (void)ashlar_cache_close(handle_);
-    }
-
-    /** @return The C handle, still this object's. @since 0.1 */
-    struct ashlar_cache *handle() const noexcept
-    {
-        return handle_;
-    }
-
-    /** @return Whether there is a cache. @since 0.1 */
-    explicit operator bool() const noexcept
-    {
-        return handle_ != nullptr;
-    }
 
     /**
      * A slot, its bytes unspecified: ashlar_cache_get(). Not on an empty cache.
@@ -127,7 +97,7 @@ template <typename T> class cache
 #endif
 
   private:
-    struct ashlar_cache *handle_ = nullptr;
+    using cache::owner::handle_;
 };
 
 } // namespace ashlar

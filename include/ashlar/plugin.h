@@ -318,7 +318,16 @@ struct ashlar_plugin {
 
     /* --- ASHLAR_CAN_ENCODE ------------------------------------------------- */
 
-    /** Encode one tensor map into ASHLAR_TENSOR_MAP_BYTES of host memory. */
+    /**
+     * Encode one tensor map into ASHLAR_TENSOR_MAP_BYTES of host memory, at a
+     * multiple of as many. Drivers write there before they refuse, so what is
+     * there after a failure is of no meaning: here, and below.
+     *
+     * @param spec  Whole, with its size.
+     *
+     * @return ASHLAR_ERR_INVALID when the encoder refuses the spec, and for
+     *         nothing else: the sentence is then ashlar's.
+     */
     enum ashlar_status (*encode)(void *state, const struct ashlar_spec *spec,
                                  void *map_out);
     /** Give an encoded map another address: the same bytes as encoding anew. */

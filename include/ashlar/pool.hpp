@@ -16,6 +16,7 @@
 #define ASHLAR_POOL_HPP
 
 #include <ashlar/error.hpp>
+#include <ashlar/owner.hpp>
 #include <ashlar/pool.h>
 #include <ashlar/slot.hpp>
 #include <ashlar/source.hpp>
@@ -44,6 +45,11 @@ struct pool_options : ashlar_pool_options {
 
 namespace detail
 {
+
+inline enum ashlar_status end_pool(struct ashlar_pool *pool) noexcept
+{
+    return ashlar_pool_destroy(pool, 0);
+}
 
 /* A slot or a run that goes back unless the objects in it were made. */
 struct undo {
@@ -84,7 +90,8 @@ template <typename T> struct undo_objects {
  * out, it is left to the process instead, so that they stay good; destroy()
  * tells.
  */
-template <typename T> class pool
+template <typename T>
+class pool : public detail::owner<struct ashlar_pool, detail::end_pool>
 {
   public:
     using value_type = T;
@@ -122,36 +129,6 @@ template <typename T> class pool
     }
 #endif
 
-    pool(pool &&other) noexcept : handle_(std::exchange(other.handle_, nullptr))
-    {
-    }
-
-    pool &operator=(pool &&other) noexcept
-    {
-        pool old(std::move(other));
-
-        std::swap(handle_, old.handle_);
-        return *this;
-    }
-
-    ~pool()
-    {
-        if (handle_ != nullptr)
-            (void)ashlar_pool_destroy(handle_, 0);
-    }
-
-    /** @return The C handle, still this object's. @since 0.1 */
-    struct ashlar_pool *handle() const noexcept
-    {
-        return handle_;
-    }
-
-    /** @return Whether there is a pool. @since 0.1 */
-    explicit operator bool() const noexcept
-    {
-        return handle_ != nullptr;
-    }
-
     /**
      * Destroy it: ashlar_pool_destroy(). Refused, it stays this object's.
      *
@@ -160,11 +137,7 @@ template <typename T> class pool
      */
     enum ashlar_status destroy(const std::nothrow_t &) noexcept
     {
-        enum ashlar_status status = ashlar_pool_destroy(handle_, 0);
-
-        if (status == ASHLAR_OK)
-            handle_ = nullptr;
-        return status;
+        return this->end();
     }
 
     /** ashlar_pool_reserve(). @return The status. @since 0.1 */
@@ -445,7 +418,7 @@ template <typename T> class pool
         return {handle_, objects.first, n};
     }
 
-    struct ashlar_pool *handle_ = nullptr;
+    using pool::owner::handle_;
 };
 
 } // namespace ashlar

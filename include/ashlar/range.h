@@ -366,6 +366,7 @@ ashlar_range_retire_old(struct ashlar_range *range,
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID    range is NULL, or the location or rights are
  *                               unknown;
+ *         ASHLAR_ERR_UNSUPPORTED  the location cannot reach such memory;
  *         ASHLAR_ERR_NO_MEMORY  no host memory for the list;
  *         ASHLAR_ERR_BUSY       rights that an earlier call set before it
  *                               failed could not be put back yet;

@@ -31,6 +31,22 @@
 
 namespace ashlar
 {
+namespace detail
+{
+
+template <typename T>
+enum ashlar_status
+put_after(struct ashlar_pool *pool, void *const *slots, std::size_t n,
+          std::initializer_list<struct ashlar_fence> fences) noexcept
+{
+    static_assert(std::is_trivially_destructible_v<T>,
+                  "work may still read it: there is no time to destroy it");
+
+    return ashlar_pool_put_after(pool, slots, n, fences.begin(), fences.size(),
+                                 nullptr);
+}
+
+} // namespace detail
 
 /** One object in one slot, or none. */
 template <typename T> class slot
@@ -130,11 +146,9 @@ template <typename T> class slot
     put_after(const std::nothrow_t &,
               std::initializer_list<struct ashlar_fence> fences) noexcept
     {
-        static_assert(std::is_trivially_destructible_v<T>,
-                      "work may still read it: there is no time to destroy it");
         void *address = object_;
-        enum ashlar_status status = ashlar_pool_put_after(
-            pool_, &address, 1, fences.begin(), fences.size(), nullptr);
+        enum ashlar_status status =
+            detail::put_after<T>(pool_, &address, 1, fences);
 
         if (status == ASHLAR_OK)
             object_ = nullptr;
@@ -367,10 +381,8 @@ template <typename T> class batch
     put_after(const std::nothrow_t &,
               std::initializer_list<struct ashlar_fence> fences) noexcept
     {
-        static_assert(std::is_trivially_destructible_v<T>,
-                      "work may still read it: there is no time to destroy it");
-        enum ashlar_status status = ashlar_pool_put_after(
-            pool_, slots_.get(), size_, fences.begin(), fences.size(), nullptr);
+        enum ashlar_status status =
+            detail::put_after<T>(pool_, slots_.get(), size_, fences);
 
         if (status == ASHLAR_OK)
             size_ = 0;

@@ -8,12 +8,12 @@
 #define ASHLAR_SOURCE_HPP
 
 #include <ashlar/error.hpp>
+#include <ashlar/owner.hpp>
 #include <ashlar/range.h>
 #include <ashlar/source.h>
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 namespace ashlar
 {
@@ -25,7 +25,7 @@ namespace ashlar
  * waits for its fences, it stays open for the rest of the process, rather than
  * go from under them; close() tells.
  */
-class source
+class source : public detail::owner<struct ashlar_source, ashlar_source_close>
 {
   public:
     /**
@@ -53,25 +53,6 @@ class source
     }
 #endif
 
-    source(source &&other) noexcept
-        : handle_(std::exchange(other.handle_, nullptr))
-    {
-    }
-
-    source &operator=(source &&other) noexcept
-    {
-        source old(std::move(other));
-
-        std::swap(handle_, old.handle_);
-        return *this;
-    }
-
-    ~source()
-    {
-        if (handle_ != nullptr)
-            (void)ashlar_source_close(handle_);
-    }
-
     /**
      * Close it: ashlar_source_close(). Refused, it stays open and this one's.
      *
@@ -80,11 +61,7 @@ class source
      */
     enum ashlar_status close(const std::nothrow_t &) noexcept
     {
-        enum ashlar_status status = ashlar_source_close(handle_);
-
-        if (status == ASHLAR_OK)
-            handle_ = nullptr;
-        return status;
+        return end();
     }
 
     /**
@@ -112,21 +89,6 @@ class source
         detail::check(drain(std::nothrow, timeout_ns));
     }
 #endif
-
-    /** @return The C handle, still this object's. @since 0.1 */
-    struct ashlar_source *handle() const noexcept
-    {
-        return handle_;
-    }
-
-    /** @return Whether there is a source. @since 0.1 */
-    explicit operator bool() const noexcept
-    {
-        return handle_ != nullptr;
-    }
-
-  private:
-    struct ashlar_source *handle_ = nullptr;
 };
 
 /**

@@ -27,6 +27,14 @@
 /** CUDA 12.0: the first with ids of contexts. */
 #define CUDA_DRIVER_LEAST 12000
 
+/* What the toolkit has no type for is not asked for. */
+#if CUDA_VERSION >= 12080
+#define CUDA_DRIVER_WIDE(_X)                                                   \
+    _X(encode_wide, cuTensorMapEncodeIm2colWide, 12080, false)
+#else
+#define CUDA_DRIVER_WIDE(_X)
+#endif
+
 /*
  * _X(member, entry, version, required). The entry's name is used by # and ##
  * alone, since cuda.h makes macros of some.
@@ -68,6 +76,10 @@
     _X(event_record, cuEventRecord, 2000, true)                                \
     _X(event_query, cuEventQuery, 2000, true)                                  \
     _X(event_destroy, cuEventDestroy, 4000, true)                              \
+    _X(encode_tiled, cuTensorMapEncodeTiled, 12000, true)                      \
+    _X(encode_im2col, cuTensorMapEncodeIm2col, 12000, true)                    \
+    _X(replace_address, cuTensorMapReplaceAddress, 12000, true)                \
+    CUDA_DRIVER_WIDE(_X)                                                       \
     _X(stream_get_capture_info, cuStreamGetCaptureInfo, 11030, false)          \
     _X(user_object_create, cuUserObjectCreate, 11030, false)                   \
     _X(user_object_release, cuUserObjectRelease, 11030, false)                 \

@@ -358,7 +358,8 @@ static enum ashlar_status tell(const struct cuda *cuda,
         status = tell_memory(cuda, info);
     if (status != ASHLAR_OK)
         return status;
-    info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_FENCE;
+    info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_FENCE |
+                ASHLAR_CAN_ENCODE;
     if (cuda->exported_as != CU_MEM_HANDLE_TYPE_NONE)
         info->can |= ASHLAR_CAN_EXPORT;
     if (cuda_driver_has_graphs(&cuda->driver))

@@ -10,6 +10,7 @@
  *     vmm.c          space, chunks, mappings, rights   ─> space.c
  *     share.c        chunks to and from other processes
  *     copy.c         copies
+ *     encode.c       tensor maps
  *     fence.c        fences on streams and events   ┐
  *     graph.c        fences on graphs               ├─> context.c
  *     driver.c       the driver's entry points      ┘
@@ -17,8 +18,8 @@
  *
  * When to do what is the library's; here is only how. Memory is managed without
  * any context, since a primary one takes 130 ms and 500 MiB of the device: it
- * is retained by the first copy that finds none. Nothing goes by the device
- * that happens to be current.
+ * is retained by the first copy or encoding that finds none. Nothing goes by the
+ * device that happens to be current.
  *
  * Locations are devices by their ordinals, and then the host's NUMA nodes:
  * location device_count + n is node n.
@@ -92,6 +93,11 @@ CUresult cuda_create(const struct cuda *cuda, uint64_t bytes,
 /* copy.c */
 enum ashlar_status cuda_copy(void *state, uint64_t to, uint64_t from,
                              uint64_t bytes, uint64_t stream);
+
+/* encode.c */
+enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,
+                               void *map_out);
+enum ashlar_status cuda_encode_rebase(void *state, void *map, uint64_t address);
 
 /* fence.c */
 enum ashlar_status cuda_fence_record(void *state, uint64_t stream,

@@ -189,6 +189,34 @@ START_TEST(a_fence_goes_by_its_stream_and_not_by_the_current_device)
 }
 END_TEST
 
+/* An event of one context is none for a stream of another. */
+START_TEST(events_are_kept_by_context)
+{
+    struct ashlar_fence fences[2] = {fence_on(rig_stream())};
+    CUcontext other;
+    CUdevice device;
+    unsigned i;
+
+    CU(cu.DeviceGet(&device, 1));
+    CU(cu.DevicePrimaryCtxRetain(&other, device));
+    CU(cu.CtxSetCurrent(other));
+    fences[1] = fence_on(rig_stream());
+    for (i = 8; i > 2; i--)
+        OK(ashlar_range_shrink_to(rig.range, (i - 1) * GRANULE, &fences[i % 2],
+                                  1, NULL));
+    OK(ashlar_range_shrink_to(rig.range, GRANULE, fences, 2, NULL));
+    OK(ashlar_source_drain(rig.source, 0));
+    ck_assert_uint_eq(sim_account().mappings, 1);
+    CU(cu.CtxSetCurrent(sim.context));
+    OK(ashlar_range_destroy(rig.range, QUIET));
+    rig.range = NULL;
+    OK(ashlar_source_close(rig.source));
+    ck_assert_uint_eq(sim_account().events, 0);
+    CU(cu.DevicePrimaryCtxRelease(device));
+    OK(rig_open_source(NULL, &rig.source));
+}
+END_TEST
+
 START_TEST(the_default_stream_is_the_sources_devices_whatever_is_current)
 {
     const struct ashlar_fence fence = fence_on(NULL);
@@ -579,6 +607,7 @@ static Suite *cuda_fence_suite(void)
     test = rig_case(suite, start, "contexts");
     tcase_add_test(test,
                    a_fence_goes_by_its_stream_and_not_by_the_current_device);
+    tcase_add_test(test, events_are_kept_by_context);
     tcase_add_test(
         test, the_default_stream_is_the_sources_devices_whatever_is_current);
     tcase_add_test(test, a_device_that_no_context_uses_has_no_work_to_wait_for);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The ashlar authors */
-/* The entries that make memory, count its owners and hand it to others. */
+/* The entries that make memory and count its owners. */
 #include "config.h"
 
 #include "entry.h"
@@ -15,15 +15,17 @@ static CUresult check_location(CUmemLocation location)
                : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult check_handle_type(CUmemAllocationHandleType type)
+/* A set of them; one of Windows is none here. */
+static CUresult check_handle_types(CUmemAllocationHandleType types)
 {
-    if (type == CU_MEM_HANDLE_TYPE_NONE ||
-        type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return CUDA_SUCCESS;
-    if ((int)type == HANDLE_TYPE_FABRIC)
-        return machine.settings.fabric ? CUDA_SUCCESS
-                                       : CUDA_ERROR_NOT_PERMITTED;
-    return CUDA_ERROR_INVALID_VALUE;
+    const unsigned known =
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | HANDLE_TYPE_FABRIC;
+
+    if (((unsigned)types & ~known) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (((unsigned)types & HANDLE_TYPE_FABRIC) != 0 && !machine.settings.fabric)
+        return CUDA_ERROR_NOT_PERMITTED;
+    return CUDA_SUCCESS;
 }
 
 static CUresult check_properties(const CUmemAllocationProp *properties)
@@ -38,7 +40,7 @@ static CUresult check_properties(const CUmemAllocationProp *properties)
     if (properties->allocFlags.gpuDirectRDMACapable != 0 &&
         !machine.settings.rdma)
         return CUDA_ERROR_INVALID_DEVICE;
-    return check_handle_type(properties->requestedHandleTypes);
+    return check_handle_types(properties->requestedHandleTypes);
 }
 
 static CUresult create(CUmemGenericAllocationHandle *handle, size_t bytes,
@@ -157,61 +159,5 @@ CUresult CUDAAPI cuMemGetAllocationPropertiesFromHandle(
 
     if (enter("cuMemGetAllocationPropertiesFromHandle", &result))
         result = leave(properties_of(properties, handle));
-    return result;
-}
-
-/* A fabric handle is the file's descriptor in this simulation, too, which means
- * nothing in another process. */
-static CUresult export_handle(void *shareable,
-                              CUmemGenericAllocationHandle handle,
-                              CUmemAllocationHandleType type,
-                              unsigned long long flags)
-{
-    const struct physical *physical = physical_find(handle);
-
-    if (shareable == NULL || physical == NULL || flags != 0 ||
-        type == CU_MEM_HANDLE_TYPE_NONE ||
-        (physical->properties.requestedHandleTypes & type) == 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    return physical_export(physical, shareable);
-}
-
-CUresult CUDAAPI cuMemExportToShareableHandle(
-    void *shareable, CUmemGenericAllocationHandle handle,
-    CUmemAllocationHandleType type, unsigned long long flags)
-{
-    CUresult result;
-
-    if (enter("cuMemExportToShareableHandle", &result))
-        result = leave(export_handle(shareable, handle, type, flags));
-    return result;
-}
-
-static CUresult import_handle(CUmemGenericAllocationHandle *handle, void *from,
-                              CUmemAllocationHandleType type)
-{
-    struct physical *physical;
-    CUresult result;
-
-    if (handle == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    if ((int)type == HANDLE_TYPE_FABRIC)
-        return CUDA_ERROR_NOT_PERMITTED;
-    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = physical_import((int)(intptr_t)from, &physical);
-    if (result == CUDA_SUCCESS)
-        *handle = physical->handle.start;
-    return result;
-}
-
-CUresult CUDAAPI
-cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *from,
-                               CUmemAllocationHandleType type)
-{
-    CUresult result;
-
-    if (enter("cuMemImportFromShareableHandle", &result))
-        result = leave(import_handle(handle, from, type));
     return result;
 }

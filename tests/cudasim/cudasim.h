@@ -64,8 +64,7 @@ struct cudasim_account {
     uint64_t contexts_retained; /**< how often the primary ones are */
     uint64_t allocations; /**< of cuMemAlloc(), cuMemHostAlloc() and the like */
     uint64_t allocated_bytes;
-    uint64_t
-        bogus_handles; /**< handles in calls that were none, or no longer */
+    uint64_t bogus_handles; /**< in calls: none, or none any more */
 };
 
 /** An account to be filled. */

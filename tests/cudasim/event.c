@@ -42,16 +42,22 @@ void event_recorded(uint64_t handle, struct moment moment)
     frontier_clear(&event->frontier);
 }
 
+static struct event *find(CUevent handle)
+{
+    struct event *event = index_find(&events, (uint64_t)(uintptr_t)handle);
+
+    machine.bogus += event == NULL;
+    return event;
+}
+
 /* An event by its handle, in a context that works. */
 static CUresult resolve(CUevent handle, struct event **event_out)
 {
-    struct event *event = index_find(&events, (uint64_t)(uintptr_t)handle);
+    struct event *event = find(handle);
     CUresult failure;
 
-    if (event == NULL) {
-        machine.bogus++;
+    if (event == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     failure = context_of(event->context)->failure;
     if (failure == CUDA_SUCCESS)
         *event_out = event;
@@ -101,13 +107,11 @@ static void forget(struct event *event)
  * for it knows the moment. */
 static CUresult destroy(CUevent handle)
 {
-    struct event *event = index_find(&events, (uint64_t)(uintptr_t)handle);
+    struct event *event = find(handle);
     CUresult failure;
 
-    if (event == NULL) {
-        machine.bogus++;
+    if (event == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     failure = context_of(event->context)->failure;
     forget(event);
     return failure;

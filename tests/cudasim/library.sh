@@ -30,8 +30,8 @@ exports_the_driver_and_the_control() {
 has_each_entry_in_its_table() {
   $NM -D --defined-only "$library" | awk '$3 ~ /^cu[A-Z]/ { print $3 }' |
     sed 's/_pt[ds][sz]*$//; s/_v[0-9]$//' | sort -u >"$scratch/exported"
-  grep -oE 'FUNCTION\(cu[A-Za-z0-9_]*' "$sources/entries.c" |
-    sed 's/FUNCTION(//; s/_pt[ds][sz]*$//; s/_v[0-9]$//' | sort -u >"$scratch/table"
+  grep -oE 'FUNCTIONS?\(cu[A-Za-z0-9_]*' "$sources/entries.c" |
+    sed 's/FUNCTIONS*(//; s/_pt[ds][sz]*$//; s/_v[0-9]$//' | sort -u >"$scratch/table"
   same "$scratch/table" "$scratch/exported"
 }
 

@@ -41,14 +41,26 @@ uint64_t physical_fds(void)
     return file_count + (shared_fd >= 0);
 }
 
+static void close_if_empty(void)
+{
+    if (shared_count > 0)
+        return;
+    close(shared_fd);
+    shared_fd = -1;
+    shared_end = 0;
+}
+
 /* Lay it into the file of the machine. */
 static int lay(struct physical *physical)
 {
     if (shared_fd < 0)
         shared_fd = memfd_create("cudasim", MFD_CLOEXEC);
-    if (shared_fd < 0 ||
-        ftruncate(shared_fd, (off_t)(shared_end + physical->bytes)) != 0)
+    if (shared_fd < 0)
         return -1;
+    if (ftruncate(shared_fd, (off_t)(shared_end + physical->bytes)) != 0) {
+        close_if_empty();
+        return -1;
+    }
     physical->fd = shared_fd;
     physical->offset = shared_end;
     shared_end += physical->bytes;
@@ -115,11 +127,8 @@ static bool take_away(struct physical *physical)
         return file_close(physical->file);
     fallocate(shared_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               (off_t)physical->offset, (off_t)physical->bytes);
-    if (--shared_count == 0) {
-        close(shared_fd);
-        shared_fd = -1;
-        shared_end = 0;
-    }
+    shared_count--;
+    close_if_empty();
     return true;
 }
 
@@ -203,8 +212,6 @@ CUresult physical_export(const struct physical *physical, int *fd_out)
 {
     int fd;
 
-    if (physical->file == NULL || physical->imported)
-        return CUDA_ERROR_INVALID_VALUE;
     fd = fcntl(physical->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;

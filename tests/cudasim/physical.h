@@ -62,7 +62,8 @@ void physical_unmapped(struct physical *physical);
 /* What a handle means; NULL, and counted as bogus: nothing. */
 struct physical *physical_find(uint64_t handle);
 
-/* A descriptor for another process, which the caller owns, and back. */
+/* A descriptor of a file of its own, for another process, which the caller owns; and
+ * back. */
 CUresult physical_export(const struct physical *physical, int *fd_out);
 CUresult physical_import(int fd, struct physical **physical_out);
 

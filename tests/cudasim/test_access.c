@@ -5,8 +5,7 @@
 
 #include "sim.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <stdio.h>
 
 static const CUmemLocation device_0 = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
 
@@ -181,16 +180,22 @@ START_TEST(a_device_that_is_no_peer_gets_no_rights)
 }
 END_TEST
 
-/* Whether this process may read a byte there; asked without touching it. */
+/* Whether this process may read there, as the kernel says. */
 static bool host_may_read(CUdeviceptr address)
 {
-    int ends[2];
-    bool may;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long long start;
+    unsigned long long end;
+    char line[512];
+    char right;
+    bool may = false;
 
-    ck_assert_int_eq(pipe(ends), 0);
-    may = write(ends[1], (void *)(uintptr_t)address, 1) == 1;
-    close(ends[0]);
-    close(ends[1]);
+    ck_assert_ptr_nonnull(maps);
+    while (fgets(line, sizeof(line), maps) != NULL)
+        if (sscanf(line, "%llx-%llx %c", &start, &end, &right) == 3 &&
+            address >= start && address < end)
+            may = right == 'r';
+    fclose(maps);
     return may;
 }
 

@@ -14,6 +14,8 @@
 
 #define DESCRIPTOR CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
+static const char *program; /* this one */
+
 static CUmemGenericAllocationHandle create_shared(void)
 {
     CUmemAllocationProp properties = sim_properties;
@@ -124,6 +126,35 @@ START_TEST(a_descriptor_of_something_else_is_refused)
 }
 END_TEST
 
+START_TEST(a_fabric_handle_goes_by_the_machine)
+{
+    const CUmemAllocationHandleType fabric = (CUmemAllocationHandleType)8;
+    CUmemAllocationProp properties = sim_properties;
+    CUmemGenericAllocationHandle handle;
+    CUmemGenericAllocationHandle imported;
+    char bytes[64];
+
+    memset(bytes, 0, sizeof(bytes));
+    IS(cuMemImportFromShareableHandle(&imported, bytes, fabric),
+       CUDA_ERROR_NOT_PERMITTED);
+    sim_begin_with("fabric=yes");
+    properties.requestedHandleTypes = fabric;
+    OK(cuMemCreate(&handle, GRANULE, &properties, 0));
+    IS(cuMemExportToShareableHandle(bytes, handle, DESCRIPTOR, 0),
+       CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemImportFromShareableHandle(&imported, bytes, fabric),
+       CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemExportToShareableHandle(bytes, handle, fabric, 0));
+    OK(cuMemImportFromShareableHandle(&imported, bytes, fabric));
+    ck_assert_uint_eq(sim_account().fds, 1);
+    OK(cuMemRelease(handle));
+    OK(cuMemRelease(imported));
+    IS(cuMemImportFromShareableHandle(&imported, bytes, fabric),
+       CUDA_ERROR_INVALID_VALUE);
+    sim_end();
+}
+END_TEST
+
 /* --- another process ------------------------------------------------------ */
 
 /* The memory of a handle, mapped; NULL: some call failed. */
@@ -174,7 +205,7 @@ START_TEST(another_process_imports_and_writes)
     snprintf(number, sizeof(number), "%d", fd);
     child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "test_share", number, (char *)NULL);
+        execl(program, program, number, (char *)NULL);
         _exit(127);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -196,6 +227,7 @@ static Suite *share_suite(void)
     tcase_add_test(test, an_imported_handle_is_another_one_of_the_same_memory);
     tcase_add_test(test, what_is_not_to_be_shared_is_not_exported);
     tcase_add_test(test, a_descriptor_of_something_else_is_refused);
+    tcase_add_test(test, a_fabric_handle_goes_by_the_machine);
     tcase_add_test(test, another_process_imports_and_writes);
     suite_add_tcase(suite, test);
     return suite;
@@ -203,6 +235,7 @@ static Suite *share_suite(void)
 
 int main(int argc, char **argv)
 {
+    program = argv[0];
     if (argc == 2)
         return import_and_answer(atoi(argv[1]));
     return suite_run(share_suite());

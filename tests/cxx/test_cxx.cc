@@ -145,7 +145,8 @@ START_TEST(a_moved_slot_is_put_once_and_one_that_is_replaced_at_once)
     REQUIRE(counted::alive == 1 && kept->value == 1);
     kept = pool.make(2);
     REQUIRE(counted::alive == 1 && kept->value == 2);
-    kept = std::move(kept);
+    ashlar::slot<counted> &same = kept;
+    kept = std::move(same);
     REQUIRE(counted::alive == 1 && kept->value == 2);
 }
 END_TEST

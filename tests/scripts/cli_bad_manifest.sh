@@ -82,11 +82,19 @@ refused a_name_that_is_not_known \
   "m.jsonl:1: field \"tensors[1].dtype\" is \"bf17\"; it must be $dtypes: did you mean \"bf16\"?"
 
 kernel '{"name": "A", "dtype": "bf16", "shape": [1, 2, 3, 4, 5, 6]}' \
-  '{"name": "B", "dtype": "bf16", "shape": [64, 0, 8.5]}' >m.jsonl
+  '{"name": "B", "dtype": "bf16", "shape": [64, 7, 8.5]}' >m.jsonl
 refused rank_and_sizes \
   'm.jsonl:1: field "tensors[0].shape" is [1,2,3,4,5,6]; it must be a list of 1 to 5 integers, one for each dimension' \
-  'm.jsonl:1: field "tensors[1].shape[1]" is 0; it must be an integer from 1 to 4294967296' \
   'm.jsonl:1: field "tensors[1].shape[2]" is 8.5; it must be an integer from 1 to 4294967296'
+
+kernel '{"name": "A", "dtype": "bf16", "shape": [64, 0], "box": [128, 8], "swizzle": "128B"}' \
+  '{"name": "B", "dtype": "bf16", "shape": [4100, 128], "strides": [8200]}' \
+  '{"name": "C", "dtype": "int32", "shape": [64, 8], "oob_fill": "nan"}' >m.jsonl
+refused rules_of_the_encoder \
+  'm.jsonl:1: kernel "gemm", tensor "A": shape[1] is 0; it must be 1 to 4294967296 (dim-range)' \
+  'm.jsonl:1: kernel "gemm", tensor "A": box[0] is 128; its bytes must be at most 128, as swizzle is swizzle_128B: make it at most 64 (inner-swizzle)' \
+  'm.jsonl:1: kernel "gemm", tensor "B": strides[0] is 8200 bytes; it must be a multiple of 16: pad it to 8208 bytes (stride-multiple)' \
+  'm.jsonl:1: kernel "gemm", tensor "C": oob_fill is nan_request_zero_fma; it must be none, as dtype is int32 (oob-float)'
 
 kernel "$(tensor '"strides": [], "box": [64, 8, 1], "element_strides": [1]')" \
   >m.jsonl

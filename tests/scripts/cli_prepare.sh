@@ -90,6 +90,40 @@ launches_are_counted_and_timed() {
       '^take, fill, put back ' '^ +0 calls into the source after the reserve$'
 }
 
+# The plug-in and the simulated driver of the build, where they were built.
+every_descriptor_is_encoded() {
+  sim=$top_builddir/tests/cudasim/.libs/libcuda.so.1
+  [ -e "$sim" ] && [ -e "$top_builddir/plugins/cuda/.libs/ashlar_cuda.so" ] ||
+    return 0
+  ASHLAR_PLUGIN_PATH=$top_builddir/plugins/cuda/.libs
+  export ASHLAR_PLUGIN_PATH
+  for name in llama3-8b:517 resnet50:159; do
+    ends 0 "$ashlar" prepare --driver="$sim" "$manifests/${name%:*}.jsonl" &&
+      says out "^maps       ${name#*:} encoded by cudasim device 0, [0-9.]+ [mnu]s each$" &&
+      ends 0 "$ashlar" prepare -j --driver="$sim" "$manifests/${name%:*}.jsonl" &&
+      json out "p['maps_encoded'] == ${name#*:} and p['encode_ns'] > 0
+        and p['driver'] == 'cudasim device 0'" || return 1
+  done
+  # What only the device refuses is told by kernel and tensor.
+  echo '{"kernel": "k", "instances": 1, "tensors": [{"name": "T", "dtype": "16u4_align8b", "shape": [64, 64]}]}' \
+    >"$scratch/later.jsonl"
+  ends 1 "$ashlar" prepare --driver="$sim" "$scratch/later.jsonl" &&
+    empty "$scratch/out" &&
+    says err '^ashlar: kernel "k", tensor "T": cuTensorMapEncodeTiled\(\) failed: CUDA_ERROR_INVALID_VALUE'
+}
+
+without_a_driver_descriptors_are_checked() {
+  ends 0 "$ashlar" prepare --driver=none "$manifests/llama3-8b.jsonl" &&
+    says out '^maps       checked, not encoded: none was asked for$' &&
+    ends 0 "$ashlar" prepare -j --driver=none "$manifests/llama3-8b.jsonl" &&
+    json out 'p["maps_encoded"] == 0 and p["driver"] is None' || return 1
+  # One that was asked for has to be there.
+  ASHLAR_PLUGIN_PATH=$top_builddir/plugins/cuda/.libs
+  export ASHLAR_PLUGIN_PATH
+  ends 1 "$ashlar" prepare --driver=/nowhere/libcuda.so.1 \
+    "$manifests/llama3-8b.jsonl" && empty "$scratch/out" && [ -s "$scratch/err" ]
+}
+
 # More threads than a kernel has instances: the reserve allows for them.
 launches_in_order_and_at_random_stay_in_the_reserve() {
   for order in --all --seed=7; do
@@ -218,6 +252,9 @@ expect every_manifest_that_comes_along_is_good \
   every_manifest_that_comes_along_is_good
 expect manifests_are_what_their_script_makes \
   manifests_are_what_their_script_makes
+expect every_descriptor_is_encoded every_descriptor_is_encoded
+expect without_a_driver_descriptors_are_checked \
+  without_a_driver_descriptors_are_checked
 expect launches_are_counted_and_timed launches_are_counted_and_timed
 expect launches_in_order_and_at_random_stay_in_the_reserve \
   launches_in_order_and_at_random_stay_in_the_reserve

@@ -49,7 +49,7 @@ installed_files() {
     s|.*/python3[^/]*/[a-z]*-packages/|usr/lib/python3/dist-packages/|
     s|^$libdir/|usr/lib/triplet/|
     s|^$prefix/|usr/|" |
-    grep -vE '/(libashlar|ashlar_adapter)\.la$|/doc/ashlar/COPYING$|/ashlar/plugins/' |
+    grep -vE '/(libashlar|ashlar_adapter)\.la$|/doc/ashlar/COPYING$|/ashlar/(plugins|cudasim)/' |
     sort >"$scratch/files"
   [ -s "$scratch/files" ]
 }

@@ -15,8 +15,8 @@
 
 #define GARBAGE UINT64_C(0xdeadbeefdeadb000)
 /* In granules: the arena, and room for neighbours between its reservations. */
-#define ARENA_GRANULES (UINT64_C(4) << 20)
-#define GAP_GRANULES   (UINT64_C(16) << 10)
+#define ARENA_GRANULES (UINT64_C(256) << 10)
+#define GAP_GRANULES   (UINT64_C(2) << 10)
 
 #define NOTHING (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
@@ -465,6 +465,22 @@ static void wrap_end(void *state)
     free(wrap);
 }
 
+static enum ashlar_status
+wrap_encode(void *state, const struct ashlar_spec *spec, void *map_out)
+{
+    struct wrap *wrap = state;
+
+    return wrap->inner.ops.encode(wrap->inner.state, spec, map_out);
+}
+
+static enum ashlar_status wrap_encode_rebase(void *state, void *map,
+                                             uint64_t address)
+{
+    struct wrap *wrap = state;
+
+    return wrap->inner.ops.encode_rebase(wrap->inner.state, map, address);
+}
+
 static const struct ashlar_plugin wrap_plugin = {
     .abi = ASHLAR_PLUGIN_ABI,
     .struct_size = sizeof(struct ashlar_plugin),
@@ -484,6 +500,8 @@ static const struct ashlar_plugin wrap_plugin = {
     .fence_event = wrap_fence_event,
     .fence_query = wrap_fence_query,
     .fence_drop = wrap_fence_drop,
+    .encode = wrap_encode,
+    .encode_rebase = wrap_encode_rebase,
     .chunk_export = wrap_export,
     .chunk_import = wrap_import,
     .fence_capture = wrap_fence_capture,

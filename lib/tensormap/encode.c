@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "tensormap/tensormap.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "source/source.h"
+
+#define ADDRESS_BEYOND (UINT64_C(1) << 57)
+
+enum ashlar_status encode_check(struct ashlar_source *source, const char *call)
+{
+    enum ashlar_status status = source_check(source, call);
+
+    if (status == ASHLAR_OK && !source_can(source, ASHLAR_CAN_ENCODE))
+        status = error_set(ASHLAR_ERR_UNSUPPORTED,
+                           "the source \"%s\" has no encoder of tensor maps; "
+                           "\"cuda\" has one",
+                           source->name);
+    return status;
+}
+
+/* Say which rule is broken, where the encoder says that something is. */
+static enum ashlar_status explain(const struct ashlar_spec *spec,
+                                  enum ashlar_status status)
+{
+    struct error said;
+
+    if (status != ASHLAR_ERR_INVALID)
+        return status;
+    error_copy(&said);
+    if (ashlar_spec_check(spec, 0, NULL, 0, NULL) == ASHLAR_OK)
+        error_restore(&said);
+    return status;
+}
+
+enum ashlar_status encode_into(struct ashlar_source *source,
+                               const struct ashlar_spec *spec, size_t step,
+                               void *map)
+{
+    struct ashlar_spec own;
+    enum ashlar_status status;
+
+    if (step != 0 && spec->size != step)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "the size member of this spec is %zu, and that of the "
+                         "first %zu: specs of an array are of one size",
+                         spec->size, step);
+    if (spec->size != sizeof(own)) {
+        status = spec_read(&own, spec);
+        if (status != ASHLAR_OK)
+            return status;
+        spec = &own;
+    }
+    status = source->ops.encode(source->state, spec, map);
+    return status == ASHLAR_OK ? status : explain(spec, status);
+}
+
+static enum ashlar_status check_map(const void *map, const char *call)
+{
+    if (map == NULL)
+        return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for map", call);
+    if ((uintptr_t)map % ASHLAR_TENSOR_MAP_BYTES != 0)
+        return error_set(ASHLAR_ERR_MISALIGNED,
+                         "map is at %p, %zu bytes behind a multiple of %zu; "
+                         "take a slot of a pool of \"CUtensorMap\"",
+                         map,
+                         (size_t)((uintptr_t)map % ASHLAR_TENSOR_MAP_BYTES),
+                         ASHLAR_TENSOR_MAP_BYTES);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status ashlar_tensormap_encode(struct ashlar_source *source,
+                                           const struct ashlar_spec *spec,
+                                           void *map)
+{
+    _Alignas(128) unsigned char fresh[ASHLAR_TENSOR_MAP_BYTES];
+    enum ashlar_status status =
+        encode_check(source, "ashlar_tensormap_encode()");
+
+    if (status == ASHLAR_OK)
+        status = check_map(map, "ashlar_tensormap_encode()");
+    if (status != ASHLAR_OK)
+        return status;
+    if (spec == NULL)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "ashlar_tensormap_encode() was given NULL for spec");
+    status = encode_into(source, spec, 0, fresh);
+    if (status == ASHLAR_OK)
+        memcpy(map, fresh, sizeof(fresh));
+    return status;
+}
+
+/* What is wrong with an address whatever the map asks of it. */
+static enum ashlar_status explain_address(uint64_t address)
+{
+    unsigned long long number = address;
+
+    if (address == 0)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "address is 0; encode the map anew if it is to have "
+                         "none");
+    if (address % 16 != 0)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "address is 0x%llx; it must be a multiple of 16, and "
+                         "of 32 for some maps",
+                         number);
+    if (address >= ADDRESS_BEYOND)
+        return error_set(ASHLAR_ERR_INVALID,
+                         "address is 0x%llx; it must be below 0x%llx", number,
+                         (unsigned long long)ADDRESS_BEYOND);
+    return ASHLAR_ERR_INVALID;
+}
+
+enum ashlar_status ashlar_tensormap_rebase(struct ashlar_source *source,
+                                           void *map, uint64_t address)
+{
+    _Alignas(128) unsigned char fresh[ASHLAR_TENSOR_MAP_BYTES];
+    enum ashlar_status status =
+        encode_check(source, "ashlar_tensormap_rebase()");
+
+    if (status == ASHLAR_OK)
+        status = check_map(map, "ashlar_tensormap_rebase()");
+    if (status != ASHLAR_OK)
+        return status;
+    memcpy(fresh, map, sizeof(fresh));
+    status = source->ops.encode_rebase(source->state, fresh, address);
+    if (status == ASHLAR_OK)
+        memcpy(map, fresh, sizeof(fresh));
+    return status == ASHLAR_ERR_INVALID ? explain_address(address) : status;
+}

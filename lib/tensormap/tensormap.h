@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/**
+ * @file
+ * Floor 5: tensor maps, and how its files hang together.
+ *
+ *     names.c    settings and their names
+ *     pack.c     strides without gaps, and how far strides lead
+ *     check.c    a spec against its encoder's rules (check.h)
+ *     explain.c  a finding in a sentence
+ *     encode.c   one map              ┐
+ *     batch.c    many, by threads     ┼─> the source's encoder
+ *     cache.c    by spec (cache.h)    ┘   key.c: a spec as a key
+ *
+ * A spec is copied once, by the size that its caller knows, and only the copy
+ * is looked at. Of the copy nothing is trusted: a rank may be any number, so
+ * arrays are walked up to spec_rank(), and sums are made in 64 bits with their
+ * overflow seen.
+ *
+ * Invariants:
+ *   - names, pack, check and explain allocate nothing, lock nothing, and call no
+ *     source;
+ *   - a source's encoder sees only whole specs of the library's own version, and
+ *     may leave anything where it failed: what is the caller's is written by a
+ *     copy, when it went well.
+ */
+#ifndef ASHLAR_TENSORMAP_TENSORMAP_H
+#define ASHLAR_TENSORMAP_TENSORMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ashlar/tensormap.h>
+
+/** Values of each enum in a spec. */
+#define SPEC_MODES       3u
+#define SPEC_DTYPES      16u
+#define SPEC_INTERLEAVES 3u
+#define SPEC_SWIZZLES    7u
+#define SPEC_PROMOTIONS  4u
+#define SPEC_OOB_FILLS   2u
+#define SPEC_WIDE_MODES  2u
+
+/** What a floor of the library knows of a dtype. */
+struct spec_dtype {
+    uint8_t bits;      /* of an element in global memory */
+    bool is_float;     /* NaN may fill it */
+    uint8_t dim_step;  /* what dims[0] is a multiple of */
+    bool packed_in_16; /* sixteen elements fill 16 bytes of shared memory */
+    uint8_t swizzles;  /* bit by enum ashlar_spec_swizzle: what it may have */
+};
+
+/** By enum ashlar_spec_dtype. */
+extern const struct spec_dtype spec_dtypes[SPEC_DTYPES];
+
+/** Copy a caller's spec; refuses NULL, and one without its size. */
+enum ashlar_status spec_read(struct ashlar_spec *own,
+                             const struct ashlar_spec *given);
+
+/**
+ * Encode into memory that nobody looks at unless it went well.
+ *
+ * @param step  The size that the spec must have; 0: whatever it says.
+ */
+enum ashlar_status encode_into(struct ashlar_source *source,
+                               const struct ashlar_spec *spec, size_t step,
+                               void *map);
+
+/** Refuse what can be no encoder. */
+enum ashlar_status encode_check(struct ashlar_source *source, const char *call);
+
+/** Entries of the arrays that are looked at, whatever rank says. */
+static inline uint32_t spec_rank(const struct ashlar_spec *spec)
+{
+    return spec->rank < ASHLAR_SPEC_RANK_MAX ? spec->rank
+                                             : ASHLAR_SPEC_RANK_MAX;
+}
+
+/**
+ * The bytes from the first row, of so many bytes, to behind the last.
+ *
+ * @return False when they do not fit 64 bits.
+ */
+bool spec_extent(const struct ashlar_spec *spec, uint64_t row,
+                 uint64_t *bytes_out);
+
+/** Whether a row of dtype elements has whole bytes, and how many. */
+static inline bool spec_row_bytes(uint32_t dtype, uint64_t elements,
+                                  uint64_t *bytes_out)
+{
+    uint64_t bits;
+
+    if (__builtin_mul_overflow(elements, spec_dtypes[dtype].bits, &bits))
+        return false;
+    *bytes_out = bits / 8;
+    return bits % 8 == 0;
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* Tensor maps through the plug-in: what the driver says, and without a context. */
+#include "config.h"
+
+#include "cuda/rig.h"
+
+#include "support/encode_source.h"
+#include "support/stress.h"
+
+#include <dlfcn.h>
+
+#include <string.h>
+
+#define COUNT 64
+
+static struct ashlar_spec specs[COUNT];
+static void *maps[COUNT];
+
+static void start(void)
+{
+    size_t i;
+
+    rig_start("devices=2", NULL);
+    for (i = 0; i < COUNT; i++)
+        specs[i] = encode_spec(i);
+}
+
+static void end(void)
+{
+    OK(ashlar_source_close(rig.source));
+}
+
+static enum ashlar_status encode(const struct ashlar_spec *spec, void *map)
+{
+    return ashlar_tensormap_encode(rig.source, spec, map);
+}
+
+START_TEST(a_map_is_what_the_drivers_encoder_makes)
+{
+    struct ashlar_spec spec = encode_spec(3);
+    _Alignas(128) CUtensorMap map, theirs;
+    CUresult (*tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                      const cuuint64_t *, const cuuint64_t *,
+                      const cuuint32_t *, const cuuint32_t *,
+                      CUtensorMapInterleave, CUtensorMapSwizzle,
+                      CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+    void *entry = dlsym(cu.library, "cuTensorMapEncodeTiled");
+
+    memcpy(&tiled, &entry, sizeof(entry));
+    OK(encode(&spec, &map));
+    CU(tiled(&theirs, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
+             (void *)(uintptr_t)spec.address, spec.dims, spec.strides, spec.box,
+             spec.element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    ck_assert_mem_eq(&map, &theirs, sizeof(map));
+}
+END_TEST
+
+START_TEST(every_encoder_is_reached)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap tiled, im2col;
+
+    spec.rank = 3;
+    spec.dims[2] = 8;
+    spec.strides[1] = 1 << 21;
+    spec.box[2] = spec.element_strides[2] = 1;
+    spec.channels = 64;
+    spec.pixels = 16;
+    OK(encode(&spec, &tiled));
+    spec.mode = ASHLAR_SPEC_IM2COL;
+    OK(encode(&spec, &im2col));
+    ck_assert_mem_ne(&tiled, &im2col, sizeof(tiled));
+    spec.mode = ASHLAR_SPEC_IM2COL_WIDE;
+    OK(encode(&spec, &tiled));
+    ck_assert_mem_ne(&tiled, &im2col, sizeof(tiled));
+    ck_assert_uint_eq(sim.calls("cuTensorMapEncodeIm2colWide"), 1);
+}
+END_TEST
+
+START_TEST(bad_arguments_are_told_by_their_rule)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+
+    spec.strides[0] = 2050;
+    REFUSED(ASHLAR_ERR_INVALID, "pad it to 2064", encode(&spec, &map));
+    spec = encode_spec(1);
+    spec.rank = 6;
+    REFUSED(ASHLAR_ERR_INVALID, "rank is 6", encode(&spec, &map));
+    spec = encode_spec(1);
+    spec.mode = 3;
+    REFUSED(ASHLAR_ERR_INVALID, "mode is 3", encode(&spec, &map));
+    /* No rule without knowing the device: the driver's own word. */
+    spec = encode_spec(1);
+    spec.dtype = ASHLAR_SPEC_16U4_ALIGN8B;
+    REFUSED(ASHLAR_ERR_INVALID,
+            "cuTensorMapEncodeTiled() failed: "
+            "CUDA_ERROR_INVALID_VALUE",
+            encode(&spec, &map));
+}
+END_TEST
+
+START_TEST(without_a_context_the_primary_one_is_started_once_and_left)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+    CUcontext current;
+
+    CU(cu.CtxSetCurrent(NULL));
+    OK(encode(&spec, &map));
+    CU(cu.CtxGetCurrent(&current));
+    ck_assert_ptr_null(current);
+    sim.count_none();
+    OK(encode(&spec, &map));
+    OK(ashlar_tensormap_rebase(rig.source, &map, spec.address + 4096));
+    ck_assert_uint_eq(sim.calls("cuDevicePrimaryCtxRetain"), 0);
+}
+END_TEST
+
+START_TEST(no_context_is_not_bad_arguments)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+
+    sim.inject("cuTensorMapEncodeTiled", 1, CUDA_ERROR_INVALID_CONTEXT, 1);
+    REFUSED(ASHLAR_ERR_DRIVER, "found no context", encode(&spec, &map));
+    sim.inject_none();
+    OK(encode(&spec, &map));
+}
+END_TEST
+
+START_TEST(a_context_that_failed_before_is_not_bad_arguments)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+
+    sim.fail_context(0, CUDA_ERROR_ILLEGAL_ADDRESS);
+    REFUSED(ASHLAR_ERR_CONTEXT_FAILED, "CUDA_ERROR_ILLEGAL_ADDRESS",
+            encode(&spec, &map));
+}
+END_TEST
+
+START_TEST(a_driver_that_is_gone_is_told)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+
+    sim.deinitialize();
+    REFUSED(ASHLAR_ERR_NO_DRIVER, "CUDA_ERROR_DEINITIALIZED",
+            encode(&spec, &map));
+}
+END_TEST
+
+START_TEST(an_older_driver_has_no_wide_encoder)
+{
+    struct ashlar_source *source;
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+
+    OK(ashlar_source_close(rig.source));
+    sim_start("driver=12040");
+    OK(rig_open_source(NULL, &source));
+    OK(ashlar_tensormap_encode(source, &spec, &map));
+    spec.mode = ASHLAR_SPEC_IM2COL_WIDE;
+    REFUSED(ASHLAR_ERR_DRIVER_TOO_OLD,
+            "CUDA 12.4 and has no cuTensorMapEncodeIm2colWide()",
+            ashlar_tensormap_encode(source, &spec, &map));
+    rig.source = source;
+}
+END_TEST
+
+START_TEST(maps_are_encoded_while_a_stream_captures)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+    CUstream stream = rig_stream();
+    CUgraph graph = NULL;
+
+    CU(cu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(encode(&spec, &map));
+    CU(cu.CtxSetCurrent(NULL));
+    OK(encode(&spec, &map));
+    CU(cu.CtxSetCurrent(sim.context));
+    CU(cu.StreamEndCapture(stream, &graph));
+    ck_assert_ptr_nonnull(graph);
+    CU(cu.GraphDestroy(graph));
+    CU(cu.StreamDestroy(stream));
+}
+END_TEST
+
+START_TEST(a_failing_call_at_any_place_of_many_leaves_no_slot)
+{
+    struct ashlar_pool_stats stats = ASHLAR_POOL_STATS_INIT;
+    struct ashlar_pool *pool;
+    size_t n, culprit;
+
+    OK(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
+    for (n = 1; n <= COUNT; n++) {
+        sim.inject("cuTensorMapEncodeTiled", n, CUDA_ERROR_LAUNCH_FAILED, 0);
+        ck_assert_int_eq(ashlar_tensormap_encode_many(rig.source, pool, specs,
+                                                      COUNT, maps, &culprit),
+                         ASHLAR_ERR_CONTEXT_FAILED);
+        ck_assert_uint_eq(culprit, n - 1);
+        OK(ashlar_pool_query(pool, &stats));
+        ck_assert_uint_eq(stats.live_slots, 0);
+        sim.inject_none();
+    }
+    OK(ashlar_tensormap_encode_many(rig.source, pool, specs, COUNT, maps,
+                                    NULL));
+    OK(ashlar_pool_put_bulk(pool, maps, COUNT, NULL));
+    OK(ashlar_pool_destroy(pool, 0));
+}
+END_TEST
+
+static void use_cache(unsigned number, void *user)
+{
+    struct ashlar_tensormap_cache *cache = user;
+    struct stress_random random = stress_stream(number);
+    struct ashlar_spec spec;
+    const void *map;
+    size_t i;
+
+    for (i = 0; i < 2000; i++) {
+        spec = encode_spec(stress_below(&random, COUNT));
+        if (STRESS_EXPECT(ashlar_tensormap_cache_get(cache, &spec, 0, &map) ==
+                              ASHLAR_OK,
+                          "%s", ashlar_last_error_message()))
+            (void)ashlar_tensormap_cache_put(cache, map);
+    }
+}
+
+/* No thread of these has a context. */
+START_TEST(threads_share_a_cache_of_the_drivers_maps)
+{
+    struct ashlar_tensormap_cache *cache;
+
+    OK(ashlar_tensormap_cache_create(rig.source, NULL, &cache));
+    sim.count_none();
+    stress_threads(8, use_cache, cache);
+    stress_verdict();
+    ck_assert_uint_le(sim.calls("cuDevicePrimaryCtxRetain"), 8);
+    OK(ashlar_tensormap_cache_destroy(cache));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda_encode");
+    TCase *tcase = tcase_create("encode");
+
+    stress_begin();
+    tcase_add_checked_fixture(tcase, start, end);
+    tcase_add_test(tcase, a_map_is_what_the_drivers_encoder_makes);
+    tcase_add_test(tcase, every_encoder_is_reached);
+    tcase_add_test(tcase, bad_arguments_are_told_by_their_rule);
+    tcase_add_test(tcase,
+                   without_a_context_the_primary_one_is_started_once_and_left);
+    tcase_add_test(tcase, no_context_is_not_bad_arguments);
+    tcase_add_test(tcase, a_context_that_failed_before_is_not_bad_arguments);
+    tcase_add_test(tcase, a_driver_that_is_gone_is_told);
+    tcase_add_test(tcase, an_older_driver_has_no_wide_encoder);
+    tcase_add_test(tcase, maps_are_encoded_while_a_stream_captures);
+    tcase_add_test(tcase, a_failing_call_at_any_place_of_many_leaves_no_slot);
+    tcase_add_test(tcase, threads_share_a_cache_of_the_drivers_maps);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

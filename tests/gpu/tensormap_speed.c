@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors
+ *
+ * What encoding costs through ashlar, beside the driver's encoder into one
+ * buffer, in the same run: medians over rounds that take turns.
+ *
+ *     tensormap_speed [ROUNDS]                                  31 unless given
+ *
+ * It opens the source "cuda", so ASHLAR_PLUGIN_PATH has to lead to the plug-in.
+ */
+#include "config.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ashlar.h>
+
+#define MAPS         4096
+#define ROUNDS_MOST  999
+#define THREADS_MOST 8
+
+static CUresult (*set_context)(CUcontext context);
+static CUcontext context; /* current in every thread, as in a launcher's */
+static struct ashlar_source *source;
+static struct ashlar_pool *pool;
+static struct ashlar_tensormap_cache *cache;
+static struct ashlar_spec specs[MAPS];
+static void *maps[MAPS];
+static unsigned rounds = 31;
+
+static __typeof__(cuTensorMapEncodeTiled) *encode_tiled;
+static __typeof__(cuTensorMapReplaceAddress) *replace_address;
+
+static void fail(const char *what)
+{
+    printf("# %s: %s\n", what, ashlar_last_error_message());
+    exit(1);
+}
+
+#define MUST(_call)                                                            \
+    do {                                                                       \
+        if ((_call) != ASHLAR_OK)                                              \
+            fail(#_call);                                                      \
+    } while (0)
+
+static double now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* --- what is encoded ------------------------------------------------------ */
+
+static void set_specs(uint32_t rank)
+{
+    struct ashlar_spec fresh = ASHLAR_SPEC_INIT;
+    size_t i;
+    uint32_t k;
+
+    for (i = 0; i < MAPS; i++) {
+        specs[i] = fresh;
+        specs[i].rank = rank;
+        specs[i].dtype = ASHLAR_SPEC_BFLOAT16;
+        specs[i].swizzle = ASHLAR_SPEC_SWIZZLE_128B;
+        specs[i].address = UINT64_C(0x7f0000000000) + i * 4096;
+        for (k = 0; k < rank; k++) {
+            specs[i].dims[k] = k < 2 ? 1024 : 4;
+            specs[i].box[k] = k < 2 ? 64 : 1;
+            specs[i].element_strides[k] = 1;
+        }
+        MUST(ashlar_spec_pack(&specs[i]));
+    }
+}
+
+static void bare(const struct ashlar_spec *spec, CUtensorMap *map)
+{
+    void *address;
+
+    memcpy(&address, &spec->address, sizeof(address));
+    if (encode_tiled(map, (CUtensorMapDataType)spec->dtype, spec->rank, address,
+                     spec->dims, spec->strides, spec->box,
+                     spec->element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                     (CUtensorMapSwizzle)spec->swizzle,
+                     CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
+        printf("# the driver refuses the spec\n");
+        exit(1);
+    }
+}
+
+/* --- the contenders: each does MAPS of its work ---------------------------- */
+
+static void bare_encodes(void)
+{
+    _Alignas(128) CUtensorMap map;
+    size_t i;
+
+    for (i = 0; i < MAPS; i++)
+        bare(&specs[i], &map);
+}
+
+static void one_at_a_time(void)
+{
+    size_t i;
+    void *map;
+
+    for (i = 0; i < MAPS; i++) {
+        map = ashlar_pool_get(pool);
+        MUST(ashlar_tensormap_encode(source, &specs[i], map));
+        MUST(ashlar_pool_put(pool, map));
+    }
+}
+
+static void in_bulks(size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < MAPS; i += n) {
+        MUST(ashlar_tensormap_encode_many(source, pool, &specs[i], n, maps,
+                                          NULL));
+        MUST(ashlar_pool_put_bulk(pool, maps, n, NULL));
+    }
+}
+
+static void bulks_of_32(void)
+{
+    in_bulks(32);
+}
+
+static void bulks_of_256(void)
+{
+    in_bulks(256);
+}
+
+static void bulk_of_4096(void)
+{
+    in_bulks(MAPS);
+}
+
+static void bare_rebases(void)
+{
+    _Alignas(128) CUtensorMap map;
+    void *address;
+    size_t i;
+
+    bare(&specs[0], &map);
+    for (i = 0; i < MAPS; i++) {
+        memcpy(&address, &specs[i].address, sizeof(address));
+        if (replace_address(&map, address) != CUDA_SUCCESS)
+            exit(1);
+    }
+}
+
+static void rebases(void)
+{
+    _Alignas(128) CUtensorMap map;
+    size_t i;
+
+    bare(&specs[0], &map);
+    for (i = 0; i < MAPS; i++)
+        MUST(ashlar_tensormap_rebase(source, &map, specs[i].address));
+}
+
+static void checks(void)
+{
+    size_t i;
+
+    for (i = 0; i < MAPS; i++)
+        MUST(ashlar_spec_check(&specs[i], 90, NULL, 0, NULL));
+}
+
+static void hits_of(size_t from, size_t to)
+{
+    const void *map;
+    size_t i;
+
+    for (i = from; i < to; i++) {
+        MUST(ashlar_tensormap_cache_get(cache, &specs[i], 0, &map));
+        MUST(ashlar_tensormap_cache_put(cache, map));
+    }
+}
+
+static void cache_hits(void)
+{
+    hits_of(0, MAPS);
+}
+
+/* --- by threads ----------------------------------------------------------- */
+
+static struct {
+    unsigned threads;
+    void (*work)(unsigned number);
+    pthread_barrier_t begin, end;
+    struct ashlar_tensormap_batch *batch;
+    bool over;
+} crew;
+
+static void *be_crew(void *user)
+{
+    unsigned number = (unsigned)(uintptr_t)user;
+
+    if (set_context(context) != CUDA_SUCCESS)
+        exit(1);
+    for (;;) {
+        (void)pthread_barrier_wait(&crew.begin);
+        if (crew.over)
+            return NULL;
+        crew.work(number);
+        (void)pthread_barrier_wait(&crew.end);
+    }
+}
+
+static void share_batch(unsigned number)
+{
+    (void)number;
+    MUST(ashlar_tensormap_batch_work(crew.batch));
+}
+
+/* Each its own specs, as often as one thread all of them. */
+static void share_hits(unsigned number)
+{
+    size_t part = MAPS / crew.threads, i;
+
+    for (i = 0; i < crew.threads; i++)
+        hits_of(number * part, (number + 1) * part);
+}
+
+static void batch_of_crew(void)
+{
+    MUST(ashlar_tensormap_batch_create(source, pool, specs, MAPS, maps,
+                                       &crew.batch));
+    (void)pthread_barrier_wait(&crew.begin);
+    (void)pthread_barrier_wait(&crew.end);
+    MUST(ashlar_tensormap_batch_finish(crew.batch, NULL));
+    MUST(ashlar_pool_put_bulk(pool, maps, MAPS, NULL));
+}
+
+static void turn_of_crew(void)
+{
+    (void)pthread_barrier_wait(&crew.begin);
+    (void)pthread_barrier_wait(&crew.end);
+}
+
+/* --- rounds --------------------------------------------------------------- */
+
+struct contender {
+    const char *name;
+    void (*run)(void);
+    double ns[ROUNDS_MOST]; /* of one map */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double one = *(const double *)a, other = *(const double *)b;
+
+    return one < other ? -1 : one > other ? 1 : 0;
+}
+
+static double median(struct contender *contender)
+{
+    qsort(contender->ns, rounds, sizeof(contender->ns[0]), by_value);
+    return contender->ns[rounds / 2];
+}
+
+/* Taking turns; the first is what the others are compared with. */
+static void race(const char *title, struct contender *contenders, size_t count)
+{
+    double begin, first = 0, ns;
+    unsigned round;
+    size_t i;
+
+    for (round = 0; round <= rounds; round++)
+        for (i = 0; i < count; i++) {
+            begin = now_ns();
+            contenders[i].run();
+            if (round != 0) /* one to get warm */
+                contenders[i].ns[round - 1] = (now_ns() - begin) / MAPS;
+        }
+    printf("%s\n", title);
+    for (i = 0; i < count; i++) {
+        ns = median(&contenders[i]);
+        if (i == 0)
+            first = ns;
+        printf("  %-28s %8.1f ns  %6.3f\n", contenders[i].name, ns, ns / first);
+    }
+}
+
+static void race_rank(uint32_t rank)
+{
+    static struct contender contenders[] = {
+        {"bare encode, one buffer", bare_encodes, {0}},
+        {"get, encode, put", one_at_a_time, {0}},
+        {"bulks of 32", bulks_of_32, {0}},
+        {"bulks of 256", bulks_of_256, {0}},
+        {"bulk of 4096", bulk_of_4096, {0}},
+        {"cache hit", cache_hits, {0}},
+        {"check alone", checks, {0}},
+        {"bare rebase", bare_rebases, {0}},
+        {"rebase", rebases, {0}},
+    };
+    char title[32];
+
+    set_specs(rank);
+    MUST(ashlar_tensormap_cache_invalidate(cache, 0, UINT64_MAX, NULL));
+    cache_hits();
+    snprintf(title, sizeof(title), "rank %u, each map", rank);
+    race(title, contenders, sizeof(contenders) / sizeof(contenders[0]));
+}
+
+static void with_crew(unsigned threads, void (*work)(unsigned number),
+                      struct contender *contenders, size_t count,
+                      const char *title)
+{
+    pthread_t ids[THREADS_MOST];
+    unsigned i;
+
+    crew.threads = threads;
+    crew.work = work;
+    crew.over = false;
+    (void)pthread_barrier_init(&crew.begin, NULL, threads + 1);
+    (void)pthread_barrier_init(&crew.end, NULL, threads + 1);
+    for (i = 0; i < threads; i++)
+        if (pthread_create(&ids[i], NULL, be_crew, (void *)(uintptr_t)i) != 0)
+            exit(1);
+    race(title, contenders, count);
+    crew.over = true;
+    (void)pthread_barrier_wait(&crew.begin);
+    for (i = 0; i < threads; i++)
+        (void)pthread_join(ids[i], NULL);
+}
+
+static void race_threads(unsigned threads)
+{
+    static struct contender batch[] = {
+        {"one thread, bulk of 4096", bulk_of_4096, {0}},
+        {"the threads, one batch", batch_of_crew, {0}},
+    };
+    static struct contender hits[] = {
+        {"one thread, cache hit", cache_hits, {0}},
+        {"each of the threads", turn_of_crew, {0}},
+    };
+    char title[32];
+
+    snprintf(title, sizeof(title), "%u threads", threads);
+    with_crew(threads, share_batch, batch, 2, title);
+    with_crew(threads, share_hits, hits, 2, title);
+}
+
+static bool start(void)
+{
+    struct ashlar_tensormap_cache_options options =
+        ASHLAR_TENSORMAP_CACHE_OPTIONS_INIT;
+    CUresult (*init)(unsigned), (*get)(CUdevice *, int),
+        (*retain)(CUcontext *, CUdevice);
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *entry;
+    CUdevice device;
+
+    if (library == NULL ||
+        ashlar_source_open("cuda", NULL, &source) != ASHLAR_OK)
+        return false;
+#define ENTRY(_pointer, _name)                                                 \
+    entry = dlsym(library, _name);                                             \
+    memcpy(&(_pointer), &entry, sizeof(entry))
+    ENTRY(init, "cuInit");
+    ENTRY(get, "cuDeviceGet");
+    ENTRY(set_context, "cuCtxSetCurrent");
+    ENTRY(retain, "cuDevicePrimaryCtxRetain");
+    ENTRY(encode_tiled, "cuTensorMapEncodeTiled");
+    ENTRY(replace_address, "cuTensorMapReplaceAddress");
+    if (init(0) != CUDA_SUCCESS || get(&device, 0) != CUDA_SUCCESS ||
+        retain(&context, device) != CUDA_SUCCESS ||
+        set_context(context) != CUDA_SUCCESS)
+        return false;
+    options.slots = 2 * (size_t)MAPS;
+    MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
+    MUST(ashlar_pool_reserve(pool, MAPS));
+    MUST(ashlar_tensormap_cache_create(source, &options, &cache));
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned threads;
+
+    if (argc > 1)
+        rounds = (unsigned)strtoul(argv[1], NULL, 10);
+    if (rounds < 1 || rounds > ROUNDS_MOST)
+        rounds = 31;
+    if (!start()) {
+        printf("no CUDA device, or no plug-in: %s\n",
+               ashlar_last_error_message());
+        return 77;
+    }
+    race_rank(2);
+    race_rank(5);
+    set_specs(2);
+    MUST(ashlar_tensormap_cache_invalidate(cache, 0, UINT64_MAX, NULL));
+    cache_hits();
+    for (threads = 2; threads <= THREADS_MOST; threads *= 2)
+        race_threads(threads);
+    return 0;
+}

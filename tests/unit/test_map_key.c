@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+#include "config.h"
+
+#include "tensormap/key.h"
+
+#include "support/suite.h"
+
+#include <string.h>
+
+#include <ashlar/tensormap.h>
+
+static struct ashlar_spec spec_of(uint32_t mode)
+{
+    struct ashlar_spec spec = ASHLAR_SPEC_INIT;
+    uint32_t i;
+
+    spec.mode = mode;
+    spec.rank = 3;
+    spec.address = UINT64_C(0x7f0000001000);
+    spec.channels = 64;
+    spec.pixels = 128;
+    for (i = 0; i < ASHLAR_SPEC_RANK_MAX; i++) {
+        spec.dims[i] = 100 + i;
+        spec.box[i] = 16 + i;
+        spec.element_strides[i] = 1 + i;
+    }
+    for (i = 0; i + 1 < ASHLAR_SPEC_RANK_MAX; i++)
+        spec.strides[i] = 4096 << i;
+    return spec;
+}
+
+static struct spec_key key_of(const struct ashlar_spec *spec, uint64_t context)
+{
+    struct spec_key key;
+
+    memset(&key, 0xee, sizeof(key));
+    ck_assert(key_make(spec, context, &key));
+    ck_assert_uint_le(key.count, KEY_WORDS_MOST);
+    return key;
+}
+
+static bool same(const struct ashlar_spec *a, const struct ashlar_spec *b)
+{
+    struct spec_key one = key_of(a, 0), other = key_of(b, 0);
+
+    if (key_is(&one, &other))
+        ck_assert_uint_eq(one.hash, other.hash);
+    return key_is(&one, &other);
+}
+
+/* The members by their place, each with the modes whose encoder reads it. */
+#define TILED  (1u << ASHLAR_SPEC_TILED)
+#define IM2COL (1u << ASHLAR_SPEC_IM2COL)
+#define WIDE   (1u << ASHLAR_SPEC_IM2COL_WIDE)
+#define ALL    (TILED | IM2COL | WIDE)
+#define MEMBER(_member, _modes)                                                \
+    {                                                                          \
+        offsetof(struct ashlar_spec, _member),                                 \
+            sizeof(((struct ashlar_spec *)0)->_member), _modes                 \
+    }
+
+static const struct {
+    size_t offset;
+    size_t bytes;
+    unsigned modes;
+} members[] = {
+    MEMBER(address, ALL),
+    MEMBER(dims[0], ALL),
+    MEMBER(dims[1], ALL),
+    MEMBER(dims[2], ALL),
+    MEMBER(dims[3], 0),
+    MEMBER(dims[4], 0),
+    MEMBER(strides[0], ALL),
+    MEMBER(strides[1], ALL),
+    MEMBER(strides[2], 0),
+    MEMBER(strides[3], 0),
+    MEMBER(box[0], TILED),
+    MEMBER(box[1], TILED),
+    MEMBER(box[2], TILED),
+    MEMBER(box[3], 0),
+    MEMBER(element_strides[0], ALL),
+    MEMBER(element_strides[1], ALL),
+    MEMBER(element_strides[2], ALL),
+    MEMBER(element_strides[3], 0),
+    MEMBER(lower_corner[0], IM2COL | WIDE),
+    MEMBER(lower_corner[1], 0),
+    MEMBER(upper_corner[0], IM2COL | WIDE),
+    MEMBER(upper_corner[2], 0),
+    MEMBER(channels, IM2COL | WIDE),
+    MEMBER(pixels, IM2COL | WIDE),
+    MEMBER(dtype, ALL),
+    MEMBER(interleave, ALL),
+    MEMBER(swizzle, ALL),
+    MEMBER(l2_promotion, ALL),
+    MEMBER(oob_fill, ALL),
+    MEMBER(wide_mode, WIDE),
+};
+
+#define MEMBERS ((int)(sizeof(members) / sizeof(members[0])))
+
+START_TEST(what_the_encoder_reads_is_in_the_key_and_nothing_else)
+{
+    struct ashlar_spec spec, other;
+    uint32_t mode;
+
+    for (mode = 0; mode < 3; mode++) {
+        spec = other = spec_of(mode);
+        ((unsigned char *)&other)[members[_i].offset] ^= 1; /* little-endian */
+        ck_assert_msg(same(&spec, &other) ==
+                          ((members[_i].modes & (1u << mode)) == 0),
+                      "member %d, mode %u", _i, mode);
+    }
+}
+END_TEST
+
+START_TEST(contexts_modes_and_ranks_are_in_the_key)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_IM2COL), other = spec;
+    struct spec_key one = key_of(&spec, 1), two = key_of(&spec, 2);
+
+    ck_assert(!key_is(&one, &two));
+    ck_assert_uint_ne(one.hash, two.hash);
+    other.rank = 4;
+    ck_assert(!same(&spec, &other));
+    other = spec;
+    other.mode = ASHLAR_SPEC_IM2COL_WIDE;
+    ck_assert(!same(&spec, &other));
+}
+END_TEST
+
+START_TEST(the_longest_key_fits)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_IM2COL);
+
+    spec.rank = 5;
+    ck_assert_uint_eq(key_of(&spec, 0).count, KEY_WORDS_MOST);
+}
+END_TEST
+
+START_TEST(what_has_no_rank_or_mode_has_no_key)
+{
+    static const struct {
+        uint32_t mode;
+        uint32_t rank;
+    } none[] = {{0, 0}, {0, 6}, {0, UINT32_MAX}, {1, 2},
+                {1, 6}, {2, 2}, {3, 3}};
+    struct ashlar_spec spec = spec_of(none[_i].mode);
+    struct spec_key key;
+
+    spec.rank = none[_i].rank;
+    ck_assert(!key_make(&spec, 0, &key));
+}
+END_TEST
+
+/* Addresses and the like: numbers with many zeros at their end. */
+START_TEST(keys_of_neighbours_fall_into_different_buckets)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_TILED);
+    unsigned buckets[1024] = {0}, most = 0;
+    uint32_t shift, i;
+
+    for (shift = 4; shift < 40; shift += 3) {
+        memset(buckets, 0, sizeof(buckets));
+        most = 0;
+        for (i = 0; i < 1024; i++) {
+            unsigned *bucket;
+
+            spec.address = (uint64_t)i << shift;
+            bucket = &buckets[key_of(&spec, 0).hash % 1024];
+            most = ++*bucket > most ? *bucket : most;
+        }
+        ck_assert_msg(most < 12, "%u of 1024 in one, shift %u", most, shift);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("map_key");
+    TCase *tcase = tcase_create("keys");
+
+    tcase_add_loop_test(tcase,
+                        what_the_encoder_reads_is_in_the_key_and_nothing_else,
+                        0, MEMBERS);
+    tcase_add_test(tcase, contexts_modes_and_ranks_are_in_the_key);
+    tcase_add_test(tcase, the_longest_key_fits);
+    tcase_add_loop_test(tcase, what_has_no_rank_or_mode_has_no_key, 0, 7);
+    tcase_add_test(tcase, keys_of_neighbours_fall_into_different_buckets);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
