@@ -123,15 +123,29 @@ bool range_haunted(struct ashlar_range *range, uint64_t offset, uint64_t bytes)
     return haunted;
 }
 
+/*
+ * Collect, also through other threads' hands: one may have asked an item's fences
+ * before this call began. Whoever takes it in hand after that finds them passed,
+ * so the second round ends it.
+ */
+static bool lay_ghosts(struct ashlar_range *range, uint64_t from,
+                       uint64_t bytes)
+{
+    unsigned round;
+
+    for (round = 0; round < 2; round++) {
+        range_collect(range);
+        if (!range_haunted(range, from, bytes))
+            return true;
+        retire_settle(range->source, range->owner);
+    }
+    return !range_haunted(range, from, bytes);
+}
+
 enum ashlar_status range_check_unmapped(struct ashlar_range *range,
                                         uint64_t from, uint64_t bytes)
 {
-    range_collect(range);
-    if (!range_haunted(range, from, bytes))
-        return ASHLAR_OK;
-    /* Another thread may be taking it away right now. */
-    retire_settle(range->source, range->owner);
-    if (!range_haunted(range, from, bytes))
+    if (lay_ghosts(range, from, bytes))
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_BUSY,
                      "the addresses from 0x%lx on are still mapped: %lu "
