@@ -8,6 +8,7 @@
 
 place=$scratch/place
 plugins=$(PKG_CONFIG_PATH=$top_builddir $PKG_CONFIG --variable=plugindir ashlar)
+prefix=$(PKG_CONFIG_PATH=$top_builddir $PKG_CONFIG --variable=prefix ashlar)
 stranger=$place$plugins/ashlar_stranger.so
 
 install_into_place() {
@@ -23,9 +24,11 @@ no_file_is_left() {
   empty "$scratch/left"
 }
 
-# Those that others use too, such as lib, may stay.
+# Those that others use too, such as lib, may stay; the prefix may be called
+# anything.
 no_folder_of_ours_is_left() {
-  find "$place" -name '*ashlar*' >"$scratch/left" || return
+  [ -d "$place$prefix" ] || return 0
+  find "$place$prefix" -mindepth 1 -name '*ashlar*' >"$scratch/left" || return
   empty "$scratch/left"
 }
 
