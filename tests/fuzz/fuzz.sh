@@ -20,6 +20,8 @@ sources_of() {
   case $1 in
     description) echo lib/range/description.c lib/range/share.c ;;
     options) echo lib/source/source.c lib/source/vm.c ;;
+    spec) cd "$top_srcdir" && ls lib/tensormap/check.c lib/tensormap/rules.c \
+      lib/tensormap/warnings.c lib/tensormap/explain.c ;;
     manifest) cd "$top_srcdir" && ls tools/manifest.c tools/tensor*.c \
       tools/field.c tools/line.c tools/mistakes.c tools/names.c ;;
   esac
@@ -66,7 +68,7 @@ bears_what_is_made_up() {
     -artifact_prefix="$found/$1-" "$scratch/new_$1" "$here/corpus/$1"
 }
 
-targets='description options'
+targets='description options spec'
 [ ! -f "$top_builddir/tests/fuzz/fuzz_manifest" ] ||
   targets="$targets manifest"
 for target in $targets; do
