@@ -82,7 +82,7 @@ struct ashlar_fence {
         ASHLAR_FENCE_STREAM, 0, _source, (uint64_t)(uintptr_t)(_stream)        \
     }
 
-/** The fence that says that nobody uses it any more. */
+/** The fence that says that nobody uses it any more. Constant: any thread. */
 ASHLAR_API extern const struct ashlar_fence ashlar_fence_quiet;
 /** The same where an array of fences is asked for, with a count of 1. */
 #define ASHLAR_QUIET (&ashlar_fence_quiet)

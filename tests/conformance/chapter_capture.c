@@ -504,88 +504,56 @@ static void ask_common(CUstreamCaptureMode mode)
            CUDA_SUCCESS, CUDA_SUCCESS);
 }
 
-void chapter_capture_global(void)
+/* What a mode forbids to the thread that captures, to others, or to nobody. */
+static void ask_unsafe(CUstreamCaptureMode mode, bool own, bool others)
 {
-    const CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
     const CUresult unsupported = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     const CUresult spoilt = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    const CUresult here = own ? unsupported : CUDA_SUCCESS;
+    const CUresult here_end = own ? spoilt : CUDA_SUCCESS;
+    const CUresult there = others ? unsupported : CUDA_SUCCESS;
+    const CUresult there_end = others ? spoilt : CUDA_SUCCESS;
 
-    if (!prepare())
-        return;
-    ask_common(mode);
-    during(mode, "cuMemAlloc", alloc, unsupported, spoilt);
-    during(mode, "cuMemAlloc on another thread", alloc_on_another_thread,
-           unsupported, spoilt);
-    during(mode, "cuMemHostAlloc", host_alloc, unsupported, spoilt);
-    during(mode, "query of an event", query_event, unsupported, spoilt);
+    during(mode, "cuMemAlloc", alloc, here, here_end);
+    during(mode, "cuMemAlloc on another thread", alloc_on_another_thread, there,
+           there_end);
+    during(mode, "cuMemHostAlloc", host_alloc, here, here_end);
+    during(mode, "query of an event", query_event, here, here_end);
     during(mode, "query of an event on another thread",
-           query_event_on_another_thread, unsupported, spoilt);
-    during(mode, "wait for an event", synchronize_event, unsupported, spoilt);
-    during(mode, "query of another stream", query_other, unsupported, spoilt);
-    during(mode, "wait for another stream", synchronize_other, unsupported,
-           spoilt);
+           query_event_on_another_thread, there, there_end);
+    during(mode, "wait for an event", synchronize_event, here, here_end);
+    during(mode, "query of another stream", query_other, here, here_end);
+    during(mode, "wait for another stream", synchronize_other, here, here_end);
     during(mode, "copy from pageable memory", copy_pageable, CUDA_SUCCESS,
            CUDA_SUCCESS);
     during(mode, "copy at once", copy_at_once, CUDA_SUCCESS, CUDA_SUCCESS);
     during(mode, "set at once", set_at_once, CUDA_SUCCESS, CUDA_SUCCESS);
     during(mode, "end on another thread", end_on_another_thread,
-           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, CUDA_ERROR_ILLEGAL_STATE);
+           own ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD : CUDA_SUCCESS,
+           CUDA_ERROR_ILLEGAL_STATE);
+}
+
+static void ask_mode(CUstreamCaptureMode mode, bool own, bool others)
+{
+    if (!prepare())
+        return;
+    ask_common(mode);
+    ask_unsafe(mode, own, others);
+}
+
+void chapter_capture_global(void)
+{
+    ask_mode(CU_STREAM_CAPTURE_MODE_GLOBAL, true, true);
 }
 
 void chapter_capture_thread(void)
 {
-    const CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    const CUresult unsupported = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    const CUresult spoilt = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-
-    if (!prepare())
-        return;
-    ask_common(mode);
-    during(mode, "cuMemAlloc", alloc, unsupported, spoilt);
-    during(mode, "cuMemAlloc on another thread", alloc_on_another_thread,
-           CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "cuMemHostAlloc", host_alloc, unsupported, spoilt);
-    during(mode, "query of an event", query_event, unsupported, spoilt);
-    during(mode, "query of an event on another thread",
-           query_event_on_another_thread, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "wait for an event", synchronize_event, unsupported, spoilt);
-    during(mode, "query of another stream", query_other, unsupported, spoilt);
-    during(mode, "wait for another stream", synchronize_other, unsupported,
-           spoilt);
-    during(mode, "copy from pageable memory", copy_pageable, CUDA_SUCCESS,
-           CUDA_SUCCESS);
-    during(mode, "copy at once", copy_at_once, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "set at once", set_at_once, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "end on another thread", end_on_another_thread,
-           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, CUDA_ERROR_ILLEGAL_STATE);
+    ask_mode(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, true, false);
 }
 
 void chapter_capture_relaxed(void)
 {
-    const CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-
-    if (!prepare())
-        return;
-    ask_common(mode);
-    during(mode, "cuMemAlloc", alloc, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "cuMemAlloc on another thread", alloc_on_another_thread,
-           CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "cuMemHostAlloc", host_alloc, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "query of an event", query_event, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "query of an event on another thread",
-           query_event_on_another_thread, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "wait for an event", synchronize_event, CUDA_SUCCESS,
-           CUDA_SUCCESS);
-    during(mode, "query of another stream", query_other, CUDA_SUCCESS,
-           CUDA_SUCCESS);
-    during(mode, "wait for another stream", synchronize_other, CUDA_SUCCESS,
-           CUDA_SUCCESS);
-    during(mode, "copy from pageable memory", copy_pageable, CUDA_SUCCESS,
-           CUDA_SUCCESS);
-    during(mode, "copy at once", copy_at_once, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "set at once", set_at_once, CUDA_SUCCESS, CUDA_SUCCESS);
-    during(mode, "end on another thread", end_on_another_thread, CUDA_SUCCESS,
-           CUDA_ERROR_ILLEGAL_STATE);
+    ask_mode(CU_STREAM_CAPTURE_MODE_RELAXED, false, false);
 }
 
 /* The order of begin and end, and streams that heed the default one. */
