@@ -91,12 +91,15 @@ static bool in_arena(const struct wrap *wrap, uint64_t address, uint64_t bytes)
            address - wrap->arena <= arena - bytes;
 }
 
-/* Keep others out of a part of the arena; a part that is lost stays so. */
-static void guard(const struct wrap *wrap, uint64_t address, uint64_t bytes)
+/* Keep others out of a part of the arena. Another thread's malloc() may have
+ * taken it meanwhile: then no part of the arena is ours to unmap any more. */
+static void guard(struct wrap *wrap, uint64_t address, uint64_t bytes)
 {
-    if (in_arena(wrap, address, bytes))
-        (void)mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
-                   NOTHING | MAP_FIXED_NOREPLACE, -1, 0);
+    void *at = (void *)(uintptr_t)address;
+
+    if (in_arena(wrap, address, bytes) &&
+        mmap(at, bytes, PROT_NONE, NOTHING | MAP_FIXED_NOREPLACE, -1, 0) != at)
+        wrap->lost = true;
 }
 
 /* A place in the arena with room around it; 0 for none. */
@@ -118,12 +121,15 @@ static uint64_t find_place(const struct wrap *wrap, uint64_t bytes,
     }
 }
 
-/* Reserve at a place, if it is free in the arena, or wherever vm does. */
+/* Reserve at a place, if it is free in the arena, or wherever the source does.
+ * The simulated driver has addresses of its own and never looks at the arena, so
+ * nothing there makes way for it. */
 static enum ashlar_status reserve_at(struct wrap *wrap, uint64_t bytes,
                                      uint64_t alignment, uint64_t place,
                                      uint64_t *address_out)
 {
-    bool ours = place != 0 && in_arena(wrap, place, bytes) &&
+    bool ours = engine_is_vm() && !wrap->lost && place != 0 &&
+                in_arena(wrap, place, bytes) &&
                 model_over(&wrap->model.spaces, place, bytes) == NULL;
     enum ashlar_status status;
 
@@ -179,7 +185,8 @@ static enum ashlar_status wrap_release(void *state, uint64_t address,
         status = wrap->inner.ops.release(wrap->inner.state, address, bytes);
     if (status == ASHLAR_OK) {
         model_released(&wrap->model, address);
-        guard(wrap, address, bytes);
+        if (!wrap->lost)
+            guard(wrap, address, bytes);
     }
     (void)pthread_mutex_unlock(&wrap->lock);
     return status;
@@ -458,8 +465,9 @@ static void wrap_end(void *state)
     struct wrap *wrap = state;
 
     engine_plugin()->close(wrap->inner.state);
-    (void)munmap((void *)(uintptr_t)wrap->arena,
-                 ARENA_GRANULES * wrap->model.granule);
+    if (!wrap->lost)
+        (void)munmap((void *)(uintptr_t)wrap->arena,
+                     ARENA_GRANULES * wrap->model.granule);
     (void)pthread_mutex_destroy(&wrap->lock);
     model_free(&wrap->model);
     free(wrap);

@@ -72,6 +72,7 @@ struct wrap {
     uint64_t failures; /* of those */
     const struct ashlar_host *host;
     uint64_t arena; /* addresses kept free, so that neighbours are */
+    bool lost;      /* somebody else has a part of it: it stays as it is */
 };
 
 /* Open one; more options than engine_options(), or NULL. Fails the test case
