@@ -24,25 +24,21 @@
 
 /* --- loading --------------------------------------------------------------- */
 
-static enum ashlar_status load(const struct cuda *cuda, CUmodule *module_out,
-                               CUfunction *kernel_out)
+/* The kernel in a context; NULL: it is not loaded there. */
+static CUfunction find_kernel(struct cuda *cuda,
+                              const struct cuda_context *context)
 {
-    CUresult result =
-        cuda->driver.module_load_data(module_out, cuda_scatter_ptx);
+    CUfunction kernel;
 
-    if (result != CUDA_SUCCESS)
-        return cuda_fail(cuda, result, "cuModuleLoadData");
-    result = cuda->driver.module_get_function(kernel_out, *module_out,
-                                              CUDA_SCATTER_KERNEL);
-    if (result == CUDA_SUCCESS)
-        return ASHLAR_OK;
-    (void)cuda->driver.module_unload(*module_out);
-    return cuda_fail(cuda, result, "cuModuleGetFunction");
+    (void)pthread_mutex_lock(&cuda->lock);
+    kernel = context->scatter;
+    (void)pthread_mutex_unlock(&cuda->lock);
+    return kernel;
 }
 
 /* Keep what was loaded, unless another thread was faster. */
-static CUfunction keep(struct cuda *cuda, struct cuda_context *context,
-                       CUmodule module, CUfunction kernel)
+static void keep(struct cuda *cuda, struct cuda_context *context,
+                 CUmodule module, CUfunction kernel)
 {
     bool kept;
 
@@ -52,12 +48,50 @@ static CUfunction keep(struct cuda *cuda, struct cuda_context *context,
         context->module = module;
         context->scatter = kernel;
     }
-    kernel = context->scatter;
     (void)pthread_mutex_unlock(&cuda->lock);
     if (!kept)
         (void)cuda->driver.module_unload(module);
-    return kernel;
 }
+
+/* Load the kernel in the context of a visit, which is the current one. */
+static enum ashlar_status load(struct cuda *cuda, struct cuda_context *context)
+{
+    CUfunction kernel;
+    CUmodule module;
+    CUresult result = cuda->driver.module_load_data(&module, cuda_scatter_ptx);
+
+    if (result != CUDA_SUCCESS)
+        return cuda_fail(cuda, result, "cuModuleLoadData");
+    result =
+        cuda->driver.module_get_function(&kernel, module, CUDA_SCATTER_KERNEL);
+    if (result != CUDA_SUCCESS) {
+        (void)cuda->driver.module_unload(module);
+        return cuda_fail(cuda, result, "cuModuleGetFunction");
+    }
+    keep(cuda, context, module, kernel);
+    return ASHLAR_OK;
+}
+
+enum ashlar_status cuda_scatter_load(void *state)
+{
+    struct cuda *cuda = state;
+    struct cuda_context *context;
+    struct cuda_visit visit;
+    enum ashlar_status status;
+
+    status = cuda_visit_begin(cuda, NULL, true, &visit);
+    if (status != ASHLAR_OK)
+        return status;
+    context = cuda_context_of(cuda, &visit);
+    if (context == NULL)
+        status = cuda_no_records(cuda);
+    else if (find_kernel(cuda, context) == NULL)
+        status = load(cuda, context);
+    cuda_visit_end(cuda, &visit);
+    return status;
+}
+
+/* --- scattering ------------------------------------------------------------ */
 
 static enum ashlar_status check_not_captured(const struct cuda *cuda,
                                              CUstream stream)
@@ -72,50 +106,36 @@ static enum ashlar_status check_not_captured(const struct cuda *cuda,
     return cuda->host->fail(ASHLAR_ERR_CAPTURE,
                             "stream 0x%lx is being captured, and the kernel "
                             "that scatters is not loaded in its context; "
-                            "publish on a stream of that context before",
+                            "scatter on a stream of that context before",
                             (unsigned long)(uintptr_t)stream);
 }
 
-/* The kernel in the context of a visit, which is for a stream. */
-static enum ashlar_status find_kernel(struct cuda *cuda, CUstream stream,
-                                      const struct cuda_visit *visit,
-                                      CUfunction *kernel_out)
+/* In the context of a visit, which is the stream's. */
+static enum ashlar_status launch(struct cuda *cuda,
+                                 const struct cuda_visit *visit,
+                                 CUstream stream, uint32_t count,
+                                 void **arguments)
 {
     struct cuda_context *context = cuda_context_of(cuda, visit);
-    enum ashlar_status status;
-    CUmodule module;
+    unsigned blocks = count / MAPS + (count % MAPS != 0);
+    enum ashlar_status status = ASHLAR_OK;
+    CUresult result;
 
     if (context == NULL)
         return cuda_no_records(cuda);
-    (void)pthread_mutex_lock(&cuda->lock);
-    *kernel_out = context->scatter;
-    (void)pthread_mutex_unlock(&cuda->lock);
-    if (*kernel_out != NULL)
-        return ASHLAR_OK;
-    status = check_not_captured(cuda, stream);
-    if (status == ASHLAR_OK)
-        status = load(cuda, &module, kernel_out);
-    if (status == ASHLAR_OK)
-        *kernel_out = keep(cuda, context, module, *kernel_out);
-    return status;
-}
-
-enum ashlar_status cuda_scatter_load(void *state)
-{
-    struct cuda *cuda = state;
-    struct cuda_visit visit;
-    enum ashlar_status status;
-    CUfunction kernel;
-
-    status = cuda_visit_begin(cuda, NULL, true, &visit);
+    if (find_kernel(cuda, context) == NULL) {
+        status = check_not_captured(cuda, stream);
+        if (status == ASHLAR_OK)
+            status = load(cuda, context);
+    }
     if (status != ASHLAR_OK)
         return status;
-    status = find_kernel(cuda, NULL, &visit, &kernel);
-    cuda_visit_end(cuda, &visit);
-    return status;
+    result =
+        cuda->driver.launch_kernel(find_kernel(cuda, context), blocks, 1, 1,
+                                   THREADS, 1, 1, 0, stream, arguments, NULL);
+    return result == CUDA_SUCCESS ? ASHLAR_OK
+                                  : cuda_fail(cuda, result, "cuLaunchKernel");
 }
-
-/* --- scattering ------------------------------------------------------------ */
 
 static enum ashlar_status misaligned(const struct cuda *cuda, const char *what,
                                      uint64_t address, unsigned alignment)
@@ -147,24 +167,15 @@ enum ashlar_status cuda_scatter(void *state, uint64_t table, uint64_t staging,
     struct cuda *cuda = state;
     CUstream handle = (CUstream)(uintptr_t)stream;
     void *arguments[] = {&table, &staging, &indices, &count};
-    unsigned blocks = count / MAPS + (count % MAPS != 0);
     struct cuda_visit visit;
     enum ashlar_status status = check(cuda, table, staging, indices);
-    CUfunction kernel;
-    CUresult result;
 
     if (status != ASHLAR_OK || count == 0)
         return status;
     status = cuda_visit_begin(cuda, handle, true, &visit);
     if (status != ASHLAR_OK)
         return status;
-    status = find_kernel(cuda, handle, &visit, &kernel);
-    if (status == ASHLAR_OK) {
-        result = cuda->driver.launch_kernel(kernel, blocks, 1, 1, THREADS, 1, 1,
-                                            0, handle, arguments, NULL);
-        if (result != CUDA_SUCCESS)
-            status = cuda_fail(cuda, result, "cuLaunchKernel");
-    }
+    status = launch(cuda, &visit, handle, count, arguments);
     cuda_visit_end(cuda, &visit);
     return status;
 }
