@@ -2,21 +2,30 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The ashlar authors
 #
-# The kernel that scatters, as a toolkit's assembler sees it, where there is one.
+# The kernel that scatters, and the one that shows on a card that it does, as a
+# toolkit's assembler sees them, where there is one.
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
-text=$top_srcdir/plugins/cuda/scatter_ptx.h
 ptxas=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas) ||
   skip_all "no ptxas"
 
-# The text of the string.
-sed -n 's/^    "\(.*\)\\n";*$/\1/p' "$text" >"$scratch/scatter.ptx"
+# text_of NAME FILE: what a string of C says
+text_of() {
+  sed -n "/ $1\[\] =/,/;\$/p" "$2" | sed -n 's/^ *"\(.*\)";*$/\1/p' | tr -d '\n' |
+    sed 's/\\n/\n/g'
+}
 
-# assembles ARCHITECTURE: without a word
+text_of cuda_scatter_ptx "$top_srcdir/plugins/cuda/scatter_ptx.h" \
+  >"$scratch/scatter.ptx"
+text_of tile_kernel "$top_srcdir/tests/gpu/test_card_scatter.c" \
+  >"$scratch/tiles.ptx"
+
+# assembles TEXT ARCHITECTURE: without a word
 assembles() {
-  "$ptxas" --gpu-name "$1" --output-file "$scratch/cubin" \
-    "$scratch/scatter.ptx" >"$scratch/out" 2>&1 && empty "$scratch/out"
+  grep -q '^\.visible \.entry' "$scratch/$1.ptx" &&
+    "$ptxas" --gpu-name "$2" --output-file "$scratch/cubin" \
+      "$scratch/$1.ptx" >"$scratch/out" 2>&1 && empty "$scratch/out"
 }
 
 knows() {
@@ -29,10 +38,11 @@ needs_its_version() {
   ! "$ptxas" --gpu-name sm_90 --output-file "$scratch/cubin" "$scratch/older.ptx"
 }
 
-expect the_kernel_is_taken_for_sm_90 assembles sm_90
+expect the_kernel_is_taken_for_sm_90 assembles scatter sm_90
+expect the_one_that_shows_it_is_taken_too assembles tiles sm_90
 for newer in sm_100 sm_120; do
   if knows "$newer"; then
-    expect "the_kernel_is_taken_for_$newer" assembles "$newer"
+    expect "the_kernel_is_taken_for_$newer" assembles scatter "$newer"
   else
     skip "the_kernel_is_taken_for_$newer" "an older ptxas"
   fi
