@@ -179,6 +179,13 @@ static const struct verb verbs[] = {
 
 /* --- a point --------------------------------------------------------------- */
 
+/* Room to grow for what grows. */
+static size_t slots_for(const struct point *point, struct ashlar_source *source)
+{
+    return point->verb->run == run_grow ? 3 * tables_granule(source)
+                                        : 4 * HANDS;
+}
+
 static void lay(struct desk *desk, const struct point *point)
 {
     unsigned i;
@@ -187,8 +194,7 @@ static void lay(struct desk *desk, const struct point *point)
     engine_prepare(STREAM);
     if (!point->verb->has_table)
         return;
-    desk->table =
-        tables_make(desk->source, 3 * tables_granule(desk->source), 32);
+    desk->table = tables_make(desk->source, slots_for(point, desk->source), 32);
     tables_lease(desk->table, 2 * HANDS, 1, desk->hands);
     for (i = 0; i < HANDS; i++)
         desk->picked[i] = desk->hands[2 * i];
