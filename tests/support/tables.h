@@ -25,7 +25,7 @@
     &(struct ashlar_fence)ASHLAR_FENCE_OF_STREAM(NULL, _number), 1
 
 /* What a test's table stands on. */
-struct rig {
+struct tables_rig {
     struct ashlar_source *source; /* from wrap_open() */
     struct ashlar_tensormap_table *table;
 };

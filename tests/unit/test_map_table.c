@@ -13,7 +13,7 @@
 #define STREAM UINT64_C(5)
 #define SLOTS  256
 
-static struct rig rig;
+static struct tables_rig rig;
 
 static void setup(void)
 {

@@ -14,7 +14,7 @@
 #define OTHER UINT64_C(7)
 #define SLOTS 8
 
-static struct rig rig;
+static struct tables_rig rig;
 
 static void begin_with(uint64_t lacks)
 {
