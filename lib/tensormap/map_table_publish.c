@@ -163,7 +163,7 @@ static enum ashlar_status queue_scatter(struct errand *errand)
 
 /*
  * By a kernel if it is to be. A stream of a context that the kernel is not
- * loaded in refuses that while it is captured, and takes copies.
+ * loaded in, and cannot be, as while it is captured, takes copies.
  */
 static enum ashlar_status queue_publish(struct errand *errand)
 {
@@ -172,7 +172,7 @@ static enum ashlar_status queue_publish(struct errand *errand)
     if (errand->publication->reads_host)
         return queue_copies(errand);
     status = queue_scatter(errand);
-    if (status != ASHLAR_ERR_CAPTURE)
+    if (status != ASHLAR_ERR_CAPTURE && status != ASHLAR_ERR_UNSUPPORTED)
         return status;
     errand->publication->reads_host = true;
     return queue_copies(errand);
