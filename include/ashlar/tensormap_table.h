@@ -464,9 +464,10 @@ ashlar_tensormap_table_rewrite(struct ashlar_tensormap_table *table,
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID    a NULL argument, fence_count of 0, a bad fence;
  *         ASHLAR_ERR_NOT_LIVE   a handle is of no lease that goes on: it was
- *                               retired, never leased, or is there twice; the
- *                               sentence has its index;
- *         ASHLAR_ERR_BUSY       a slot is in the hands of another thread;
+ *                               retired, or never leased; the sentence has its
+ *                               index;
+ *         ASHLAR_ERR_BUSY       a slot is in the hands of another thread, or
+ *                               there twice;
  *         ASHLAR_ERR_NO_MEMORY  no host memory for the record;
  *         else what ashlar_range_destroy() says of fences.
  *

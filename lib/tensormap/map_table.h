@@ -19,9 +19,9 @@
  *     words     [ word 0 ][ word 1 ] ...     generation, and what slot i holds
  *     free      a bit for each slot          fresh_from ─> nobody leased these
  *
- * A word is of no lease (0), EMPTY, ENCODED, PUBLISHED or IN_HAND; what is in
- * hand is one thread's, who writes the host slot or queues a copy of it with no
- * lock taken.
+ * A word is of no lease (0), EMPTY, ENCODED or PUBLISHED, and may be in hand: then
+ * it is one thread's, who writes the host slot or queues a copy of it with no lock
+ * taken.
  *
  * A publication is what one publish or rewrite queued:
  *
@@ -37,6 +37,7 @@
  *                                       its publication, or is free
  *
  * Invariants, while no verb runs:
+ *   - nothing is in hand, and WORD_NAMES says which slots name a publication;
  *   - a slot below `slots` is free (its bit), leased (its word), or retired: in
  *     the chain of one batch or of one pending publication. These are counted:
  *     slots = free_count + leased + waiting;
@@ -67,10 +68,12 @@
 #include "source/source.h"
 #include "tensormap/map_table_bits.h"
 
-/* A word: the state, a bit, the generation. */
-#define WORD_STATE            UINT32_C(7)
-#define WORD_STALE            UINT32_C(8) /* a map was published here before */
-#define WORD_GENERATION_SHIFT 4
+/* A word: what the slot holds, three bits, the generation. */
+#define WORD_STATE            UINT32_C(3)
+#define WORD_IN_HAND          UINT32_C(4)  /* a thread has claimed it */
+#define WORD_STALE            UINT32_C(8)  /* a map was published here before */
+#define WORD_NAMES            UINT32_C(16) /* the slot names a publication */
+#define WORD_GENERATION_SHIFT 5
 #define WORD_GENERATIONS      (UINT32_C(1) << (32 - WORD_GENERATION_SHIFT))
 
 /** Not a slot: the end of a chain. */
@@ -128,7 +131,7 @@ struct ashlar_tensormap_table {
     size_t waiting;
     size_t in_graphs; /* slots that a pending publication of a graph wrote */
     uint32_t *words;
-    uint32_t *next; /* in a chain; of a slot in hand, its word before */
+    uint32_t *next; /* in a chain */
     struct publication **publications;
     uint64_t *free;
     uint64_t *staging_free;
@@ -210,26 +213,22 @@ enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
                                  struct ashlar_tensormap_handle handle,
                                  size_t i, enum claim what);
 
-static inline uint32_t word_of(struct ashlar_tensormap_handle handle)
-{
-    return handle.generation << WORD_GENERATION_SHIFT;
-}
-
 /** Whether a handle is of a lease that goes on. The lock is held. */
 static inline bool is_live(const struct ashlar_tensormap_table *table,
                            struct ashlar_tensormap_handle handle)
 {
     return handle.index < table->max_slots &&
-           handle.generation < WORD_GENERATIONS &&
-           (table->words[handle.index] & ~(WORD_STATE | WORD_STALE)) ==
-               word_of(handle) &&
+           table->words[handle.index] >> WORD_GENERATION_SHIFT ==
+               handle.generation &&
            (table->words[handle.index] & WORD_STATE) != 0;
 }
 
+/** Out of hand, if it was, into a state. */
 static inline void set_state(struct ashlar_tensormap_table *table,
                              uint32_t index, uint32_t state)
 {
-    table->words[index] = (table->words[index] & ~WORD_STATE) | state;
+    table->words[index] =
+        (table->words[index] & ~(WORD_STATE | WORD_IN_HAND)) | state;
 }
 
 /* --- map_table_retire.c ---------------------------------------------------- */

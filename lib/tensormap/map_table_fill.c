@@ -20,15 +20,14 @@ enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
     if (!is_live(table, handle))
         return error_set(ASHLAR_ERR_NOT_LIVE,
                          "handle %zu (slot %u, generation %u) is of no lease "
-                         "that goes on: the slot was retired, perhaps by the "
-                         "same call, or never leased",
+                         "that goes on: the slot was retired, or never leased",
                          i, handle.index, handle.generation);
-    switch (table->words[handle.index] & WORD_STATE) {
-    case ASHLAR_TENSORMAP_IN_HAND:
+    if ((table->words[handle.index] & WORD_IN_HAND) != 0)
         return error_set(ASHLAR_ERR_BUSY,
                          "handle %zu: slot %u is in the hands of another "
                          "thread, or the handle is there twice",
                          i, handle.index);
+    switch (table->words[handle.index] & WORD_STATE) {
     case ASHLAR_TENSORMAP_PUBLISHED:
         if (what == CLAIM_REWRITE)
             break;
@@ -64,7 +63,7 @@ enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
         (unsigned long long)table->publications[handle.index]->stream);
 }
 
-/* Which states a claim takes, as bits. */
+/* Which states a claim takes, as bits; none that is in hand. */
 static const uint8_t claimed_from[] = {
     [CLAIM_FILL] =
         1u << ASHLAR_TENSORMAP_EMPTY | 1u << ASHLAR_TENSORMAP_ENCODED,
@@ -107,11 +106,12 @@ enum ashlar_status claim(struct ashlar_tensormap_table *table,
         if (!is_live(table, handles[i]))
             break;
         word = table->words[index];
-        if ((claimed_from[what] >> (word & WORD_STATE) & 1) == 0 ||
-            is_in_the_way(table, index, what, stream))
+        if ((claimed_from[what] >> (word & (WORD_STATE | WORD_IN_HAND)) & 1) ==
+                0 ||
+            ((word & WORD_NAMES) != 0 &&
+             is_in_the_way(table, index, what, stream)))
             break;
-        table->next[index] = word;
-        set_state(table, index, ASHLAR_TENSORMAP_IN_HAND);
+        table->words[index] = word | WORD_IN_HAND;
     }
     if (i == n)
         return ASHLAR_OK;
@@ -127,7 +127,7 @@ void unclaim(struct ashlar_tensormap_table *table,
     size_t i;
 
     for (i = 0; i < n; i++)
-        table->words[handles[i].index] = table->next[handles[i].index];
+        table->words[handles[i].index] &= ~WORD_IN_HAND;
 }
 
 /* Out of hand, into a state. */
@@ -279,10 +279,11 @@ ashlar_tensormap_table_look(struct ashlar_tensormap_table *table,
     word = look_at(table, handle);
     if (word == 0)
         return ashlar_last_error();
-    own.state = word & WORD_STATE;
+    own.state = (word & WORD_IN_HAND) != 0 ? ASHLAR_TENSORMAP_IN_HAND
+                                           : word & WORD_STATE;
     own.fresh = (word & WORD_STALE) == 0;
     own.address = slot_at(&table->device, handle.index);
-    if (own.state != ASHLAR_TENSORMAP_EMPTY)
+    if ((word & WORD_STATE) != ASHLAR_TENSORMAP_EMPTY)
         own.map = host_slot(table, handle.index);
     return result_write(slot, &own, sizeof(own),
                         "struct ashlar_tensormap_slot");

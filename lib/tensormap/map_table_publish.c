@@ -244,10 +244,19 @@ static void enter(struct errand *errand)
 {
     struct ashlar_tensormap_table *table = errand->table;
     struct publication *publication = errand->publication;
+    uint32_t index;
     size_t i;
 
-    for (i = 0; i < errand->n; i++)
-        set_publication(table, errand->handles[i].index, publication);
+    for (i = 0; i < errand->n; i++) {
+        index = errand->handles[i].index;
+        if ((table->words[index] & WORD_NAMES) != 0) {
+            set_publication(table, index, publication);
+            continue;
+        }
+        table->publications[index] = publication;
+        table->words[index] |= WORD_NAMES;
+        publication->references++;
+    }
     if (publication->graph)
         table->in_graphs += errand->n;
     else if (!publication->lost)

@@ -24,6 +24,9 @@ void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
     if (publication != NULL)
         publication->references++;
     table->publications[index] = publication;
+    table->words[index] &= ~WORD_NAMES;
+    if (publication != NULL)
+        table->words[index] |= WORD_NAMES;
     if (before != NULL)
         drop_reference(before);
 }
@@ -166,18 +169,18 @@ void settle(struct ashlar_tensormap_table *table, size_t patience)
 
 /* --- retire ---------------------------------------------------------------- */
 
-/* Take slots out of their leases, and undo that: a word keeps its generation. */
+/* The word of the next lease. */
 static void end_lease(struct ashlar_tensormap_table *table, uint32_t index)
 {
     uint32_t word = table->words[index];
     uint32_t generation = (word >> WORD_GENERATION_SHIFT) + 1;
-    uint32_t stale = word & WORD_STALE;
+    uint32_t bits = word & (WORD_STALE | WORD_NAMES);
 
     if ((word & WORD_STATE) == ASHLAR_TENSORMAP_PUBLISHED)
-        stale = WORD_STALE;
+        bits |= WORD_STALE;
     if (generation == WORD_GENERATIONS)
         generation = 1; /* a zeroed handle is never of a lease */
-    table->words[index] = generation << WORD_GENERATION_SHIFT | stale;
+    table->words[index] = generation << WORD_GENERATION_SHIFT | bits;
 }
 
 static enum ashlar_status
@@ -186,14 +189,12 @@ check_handles(struct ashlar_tensormap_table *table,
 {
     size_t i;
 
-    /* What is there twice is found by its mark. */
+    /* Taken in hand, what is there twice is found. */
     for (i = 0; i < n; i++) {
         if (!is_live(table, handles[i]) ||
-            (table->words[handles[i].index] & WORD_STATE) ==
-                ASHLAR_TENSORMAP_IN_HAND)
+            (table->words[handles[i].index] & WORD_IN_HAND) != 0)
             break;
-        table->next[handles[i].index] = table->words[handles[i].index];
-        table->words[handles[i].index] &= ~WORD_STATE;
+        table->words[handles[i].index] |= WORD_IN_HAND;
     }
     if (i == n)
         return ASHLAR_OK;
@@ -213,7 +214,6 @@ retire_slots(struct ashlar_tensormap_table *table,
 
     if (status != ASHLAR_OK)
         return status;
-    unclaim(table, handles, n);
     for (i = n; i-- > 0;) {
         end_lease(table, handles[i].index);
         table->next[handles[i].index] = batch->first;
