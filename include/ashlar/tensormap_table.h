@@ -385,8 +385,12 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
  *                                    here, and in the next two;
  *         ASHLAR_ERR_NOT_LIVE        a handle is of no lease that goes on;
  *         ASHLAR_ERR_BUSY            a slot is published already, there twice,
- *                                    or in the hands of another thread;
- *         ASHLAR_ERR_CAPTURE         the stream's capture was spoilt;
+ *                                    or in the hands of another thread; or what
+ *                                    a publish that failed had queued for it, on
+ *                                    another stream or in a graph, is not done;
+ *         ASHLAR_ERR_CAPTURE         the stream's capture was spoilt, or it is a
+ *                                    default stream that waits for one that is
+ *                                    being captured;
  *         ASHLAR_ERR_UNSUPPORTED     the stream is being captured, and the
  *                                    source has no fences on graphs;
  *         ASHLAR_ERR_NO_MEMORY       no host memory for the record;

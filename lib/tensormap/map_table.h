@@ -51,8 +51,8 @@
  *     are ordered by their streams.
  *
  * Locks: grow_lock, held across the growth of both ranges; then lock, for all
- * records, held across queries of fences and no other call into a source. Below
- * both: a range's lock, the source's retire list.
+ * records, held across queries and drops of fences and no other call into a
+ * source. Below both: a range's lock, the source's retire list.
  */
 #ifndef ASHLAR_TENSORMAP_MAP_TABLE_H
 #define ASHLAR_TENSORMAP_MAP_TABLE_H

@@ -373,7 +373,6 @@ static enum ashlar_status begin(struct errand *errand)
     if (status != ASHLAR_OK)
         return status;
     lock_take(&table->lock);
-    settle(table, GLANCE);
     status = claim(table, errand->handles, errand->n, errand->what,
                    errand->stream, &culprit);
     if (status == ASHLAR_OK) {
@@ -446,6 +445,7 @@ static enum ashlar_status run(struct errand *errand, const void *map)
         succeed(errand);
     else
         fail(errand, status);
+    settle(table, GLANCE); /* what was queued goes on meanwhile */
     lock_give(&table->lock);
     return status;
 }
