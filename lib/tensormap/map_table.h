@@ -19,9 +19,9 @@
  *     words     [ word 0 ][ word 1 ] ...     generation, and what slot i holds
  *     free      a bit for each slot          fresh_from ─> nobody leased these
  *
- * A word is of no lease (0), EMPTY, ENCODED or PUBLISHED, and may be in hand: then
- * it is one thread's, who writes the host slot or queues a copy of it with no lock
- * taken.
+ * A word is of no lease (0), EMPTY, ENCODED or PUBLISHED, and may be in hand:
+ * then it is one thread's, who writes the host slot or queues a copy of it with
+ * no lock taken.
  *
  * A publication is what one publish or rewrite queued:
  *
@@ -151,31 +151,31 @@ struct ashlar_tensormap_table {
 };
 
 /** Refuse NULL, and the parent's tables in a child of fork(2). */
-enum ashlar_status table_check(struct ashlar_tensormap_table *table,
-                               const char *call);
+enum ashlar_status map_table_check(struct ashlar_tensormap_table *table,
+                                   const char *call);
 
 /** Refuse NULL for an argument. */
-enum ashlar_status table_refuse_null(const char *call, const char *name);
+enum ashlar_status map_table_refuse_null(const char *call, const char *name);
 
 /* --- map_table_side.c ------------------------------------------------------ */
 
 /** Make both sides, with their staging and no slots yet. */
 enum ashlar_status
-sides_make(struct ashlar_tensormap_table *table,
-           const struct ashlar_tensormap_table_options *options);
+map_table_make_sides(struct ashlar_tensormap_table *table,
+                     const struct ashlar_tensormap_table_options *options);
 
 /** Give both up at once: nobody uses them. */
-void sides_drop(struct ashlar_tensormap_table *table);
+void map_table_drop_sides(struct ashlar_tensormap_table *table);
 
 /** Give one up at once. */
-void side_drop(struct side *side);
+void map_table_drop_side(struct side *side);
 
 /** Have memory for so many slots in all, or more. No lock is held. */
-enum ashlar_status sides_grow(struct ashlar_tensormap_table *table,
-                              size_t slots);
+enum ashlar_status map_table_grow_sides(struct ashlar_tensormap_table *table,
+                                        size_t slots);
 
 /** Bytes of memory on one. */
-uint64_t side_bytes(const struct side *side);
+uint64_t map_table_side_bytes(const struct side *side);
 
 static inline uint64_t slot_at(const struct side *side, uint32_t index)
 {
@@ -199,19 +199,20 @@ enum claim { CLAIM_FILL, CLAIM_PUBLISH, CLAIM_REWRITE };
  * @param stream       What a publish or rewrite is queued on.
  * @param culprit_out  Receives the index of the handle that is refused.
  */
-enum ashlar_status claim(struct ashlar_tensormap_table *table,
-                         const struct ashlar_tensormap_handle *handles,
-                         size_t n, enum claim what, uint64_t stream,
-                         size_t *culprit_out);
+enum ashlar_status
+map_table_claim(struct ashlar_tensormap_table *table,
+                const struct ashlar_tensormap_handle *handles, size_t n,
+                enum claim what, uint64_t stream, size_t *culprit_out);
 
 /** Out of hand again, as before. The lock is held. */
-void unclaim(struct ashlar_tensormap_table *table,
-             const struct ashlar_tensormap_handle *handles, size_t n);
+void map_table_unclaim(struct ashlar_tensormap_table *table,
+                       const struct ashlar_tensormap_handle *handles, size_t n);
 
 /** Say of a handle what is wrong with it. The lock is held. */
-enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
-                                 struct ashlar_tensormap_handle handle,
-                                 size_t i, enum claim what);
+enum ashlar_status
+map_table_refuse_handle(const struct ashlar_tensormap_table *table,
+                        struct ashlar_tensormap_handle handle, size_t i,
+                        enum claim what);
 
 /** Whether a handle is of a lease that goes on. The lock is held. */
 static inline bool is_live(const struct ashlar_tensormap_table *table,
@@ -237,13 +238,13 @@ static inline void set_state(struct ashlar_tensormap_table *table,
  * Let go what has passed, until so many had to wait. The lock is held; the
  * thread's last error stays.
  */
-void settle(struct ashlar_tensormap_table *table, size_t patience);
+void map_table_settle(struct ashlar_tensormap_table *table, size_t patience);
 
 /** Whether what last wrote a slot is not done. The lock is held. */
-bool is_pending(struct ashlar_tensormap_table *table, uint32_t index);
+bool map_table_is_pending(struct ashlar_tensormap_table *table, uint32_t index);
 
 /** A slot names another publication, or none. The lock is held. */
-void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
-                     struct publication *publication);
+void map_table_set_publication(struct ashlar_tensormap_table *table,
+                               uint32_t index, struct publication *publication);
 
 #endif

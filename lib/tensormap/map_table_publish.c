@@ -59,7 +59,7 @@ static bool take_staging(struct ashlar_tensormap_table *table,
     size_t first = bits_find(table->staging_free, table->staging_units, units);
 
     if (first == BITS_NONE) {
-        settle(table, SIZE_MAX);
+        map_table_settle(table, SIZE_MAX);
         first = bits_find(table->staging_free, table->staging_units, units);
     }
     if (first == BITS_NONE)
@@ -250,7 +250,7 @@ static void enter(struct errand *errand)
     for (i = 0; i < errand->n; i++) {
         index = errand->handles[i].index;
         if ((table->words[index] & WORD_NAMES) != 0) {
-            set_publication(table, index, publication);
+            map_table_set_publication(table, index, publication);
             continue;
         }
         table->publications[index] = publication;
@@ -291,7 +291,7 @@ static void fail(struct errand *errand, enum ashlar_status why)
     struct ashlar_tensormap_table *table = errand->table;
     size_t i;
 
-    unclaim(table, errand->handles, errand->n);
+    map_table_unclaim(table, errand->handles, errand->n);
     if (errand->copies + errand->scatters == 0 || source_is_gone(why)) {
         drop(errand);
         return;
@@ -373,12 +373,12 @@ static enum ashlar_status begin(struct errand *errand)
     if (status != ASHLAR_OK)
         return status;
     lock_take(&table->lock);
-    status = claim(table, errand->handles, errand->n, errand->what,
-                   errand->stream, &culprit);
+    status = map_table_claim(table, errand->handles, errand->n, errand->what,
+                             errand->stream, &culprit);
     if (status == ASHLAR_OK) {
         status = plan(errand);
         if (status != ASHLAR_OK)
-            unclaim(table, errand->handles, errand->n);
+            map_table_unclaim(table, errand->handles, errand->n);
     }
     if (status != ASHLAR_OK)
         drop(errand);
@@ -445,7 +445,7 @@ static enum ashlar_status run(struct errand *errand, const void *map)
         succeed(errand);
     else
         fail(errand, status);
-    settle(table, GLANCE); /* what was queued goes on meanwhile */
+    map_table_settle(table, GLANCE); /* what was queued goes on meanwhile */
     lock_give(&table->lock);
     return status;
 }
@@ -461,10 +461,10 @@ ashlar_tensormap_table_publish(struct ashlar_tensormap_table *table,
                             .n = n,
                             .stream = stream,
                             .what = CLAIM_PUBLISH};
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK && n != 0 && handles == NULL)
-        status = table_refuse_null(call, "handles");
+        status = map_table_refuse_null(call, "handles");
     return status != ASHLAR_OK || n == 0 ? status : run(&errand, NULL);
 }
 
@@ -479,9 +479,9 @@ ashlar_tensormap_table_rewrite(struct ashlar_tensormap_table *table,
                             .n = 1,
                             .stream = stream,
                             .what = CLAIM_REWRITE};
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK && map == NULL)
-        status = table_refuse_null(call, "map");
+        status = map_table_refuse_null(call, "map");
     return status != ASHLAR_OK ? status : run(&errand, map);
 }

@@ -16,8 +16,8 @@ static void drop_reference(struct publication *publication)
         memory_free(publication);
 }
 
-void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
-                     struct publication *publication)
+void map_table_set_publication(struct ashlar_tensormap_table *table,
+                               uint32_t index, struct publication *publication)
 {
     struct publication *before = table->publications[index];
 
@@ -34,7 +34,7 @@ void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
 /* A retired slot may be leased again. */
 static void free_slot(struct ashlar_tensormap_table *table, uint32_t index)
 {
-    set_publication(table, index, NULL);
+    map_table_set_publication(table, index, NULL);
     bits_set(table->free, index, 1);
     table->free_count++;
     table->waiting--;
@@ -79,7 +79,7 @@ static bool has_passed(const struct publication *publication)
     return !publication->lost && retire_item_passed(publication->fences);
 }
 
-bool is_pending(struct ashlar_tensormap_table *table, uint32_t index)
+bool map_table_is_pending(struct ashlar_tensormap_table *table, uint32_t index)
 {
     struct publication *publication = table->publications[index];
     struct error before;
@@ -155,7 +155,7 @@ static void settle_publications(struct ashlar_tensormap_table *table,
     }
 }
 
-void settle(struct ashlar_tensormap_table *table, size_t patience)
+void map_table_settle(struct ashlar_tensormap_table *table, size_t patience)
 {
     struct error before;
 
@@ -198,8 +198,8 @@ check_handles(struct ashlar_tensormap_table *table,
     }
     if (i == n)
         return ASHLAR_OK;
-    (void)refuse_handle(table, handles[i], i, CLAIM_FILL);
-    unclaim(table, handles, i);
+    (void)map_table_refuse_handle(table, handles[i], i, CLAIM_FILL);
+    map_table_unclaim(table, handles, i);
     return ashlar_last_error();
 }
 
@@ -259,7 +259,7 @@ static enum ashlar_status retire(struct ashlar_tensormap_table *table,
         lock_take(&table->lock);
         status = retire_slots(table, handles, n, batch);
         if (status == ASHLAR_OK)
-            settle(table, GLANCE);
+            map_table_settle(table, GLANCE);
         lock_give(&table->lock);
     }
     if (status != ASHLAR_OK) {
@@ -276,12 +276,12 @@ ashlar_tensormap_table_retire(struct ashlar_tensormap_table *table,
                               size_t fence_count)
 {
     static const char call[] = "ashlar_tensormap_table_retire()";
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK)
         status = fences_check(fences, fence_count, call);
     if (status == ASHLAR_OK && n != 0 && handles == NULL)
-        status = table_refuse_null(call, "handles");
+        status = map_table_refuse_null(call, "handles");
     return status != ASHLAR_OK || n == 0
                ? status
                : retire(table, handles, n, fences, fence_count);
