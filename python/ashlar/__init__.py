@@ -8,11 +8,28 @@
     slot = pool.get()           # slot.address % 128 == 0, always
     run = pool.run(4096)        # 4,096 of them side by side, one object
 
+    memory = ashlar.Range(ashlar.Source("cuda"))
+    memory.grow(1 << 30)        # device memory that grows where it is
+
 ashlar.cuda has tensor maps for the users of cuda.bindings, and
 `python -m ashlar.doctor` looks at what this machine mixes.
 """
 
-from ._records import Error, PoolStats, Status, TypeInfo
+from ._records import (
+    QUIET,
+    Error,
+    Fence,
+    PoolStats,
+    RangeInfo,
+    RangeResult,
+    SourceInfo,
+    Status,
+    TypeInfo,
+    after,
+    after_capture,
+    after_event,
+    after_graph,
+)
 
 
 def _explain(error: ImportError) -> str:
@@ -50,9 +67,12 @@ def _explain(error: ImportError) -> str:
 try:
     from ._core import (
         Pool,
+        Range,
+        RangeView,
         Row,
         Run,
         Slot,
+        Source,
         build_info,
         find_type,
         register,
@@ -69,14 +89,26 @@ except ImportError as error:
 __version__ = version()
 
 __all__ = [
+    "QUIET",
     "Error",
+    "Fence",
     "Pool",
     "PoolStats",
+    "Range",
+    "RangeInfo",
+    "RangeResult",
+    "RangeView",
     "Row",
     "Run",
     "Slot",
+    "Source",
+    "SourceInfo",
     "Status",
     "TypeInfo",
+    "after",
+    "after_capture",
+    "after_event",
+    "after_graph",
     "build_info",
     "find_type",
     "register",

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ._core import Source
 
 
 class Status(enum.IntEnum):
@@ -150,3 +153,125 @@ class PoolStats(NamedTuple):
     refusals: int
     #: Slots that racing puts had put twice, found and dropped.
     duplicates: int
+
+
+class Fence(NamedTuple):
+    """When what is given up may go: made by after() and its like, or QUIET."""
+
+    #: "quiet", "stream", "event", "capture" or "graph".
+    kind: str
+    #: The stream, event or graph, as a number.
+    handle: int = 0
+    #: The source that it belongs to; None: that of what is given up.
+    source: Source | None = None
+
+
+#: Nobody uses it any more: there is nothing to wait for.
+QUIET = Fence("quiet")
+
+
+def _handle(given: Any) -> int:
+    """The number of a stream, event or graph, whoever's object it is."""
+    protocol = getattr(given, "__cuda_stream__", None)
+    if protocol is not None:
+        return int((protocol() if callable(protocol) else protocol)[1])
+    # PyTorch's names, and CuPy's.
+    for name in ("cuda_stream", "cuda_event", "ptr", "graph"):
+        number = getattr(given, name, None)
+        if isinstance(number, int):
+            return number
+    return int(given)
+
+
+def after(stream: Any, source: Source | None = None) -> Fence:
+    """The fence that passes when the work queued on a stream so far is done.
+
+    stream  of CuPy, PyTorch, cuda.core, cuda.bindings, or its number; 0 is the
+            default stream, and waits
+    source  the source that it belongs to, if not that of what is given up
+    """
+    return Fence("stream", _handle(stream), source)
+
+
+def after_event(event: Any, source: Source | None = None) -> Fence:
+    """The fence that passes with an event, which you keep until it has."""
+    return Fence("event", _handle(event), source)
+
+
+def after_capture(stream: Any, source: Source | None = None) -> Fence:
+    """The fence that passes when the graph that a stream is being captured
+    into is gone, and every executable graph that is made of it."""
+    return Fence("capture", _handle(stream), source)
+
+
+def after_graph(graph: Any, source: Source | None = None) -> Fence:
+    """The same of a graph at hand; executables made before do not count."""
+    return Fence("graph", _handle(graph), source)
+
+
+class SourceInfo(NamedTuple):
+    """What is known of a source."""
+
+    name: str
+    version: str
+    #: The plug-in's file; "" for what is built in.
+    path: str
+    #: A few words, such as "host memory, jemalloc".
+    description: str
+    #: Of "blocks", "ranges", "copy", "scatter", "fence", "encode", "export",
+    #: "host_access" (the host reads and writes its memory) and "graph".
+    can: frozenset[str]
+    #: Bytes; what ranges are mapped in. 0: it has no ranges.
+    granule: int
+    #: Bytes of memory that it can give; 0: unknown.
+    memory_bytes: int
+    #: Bytes of memory that wait for their fences.
+    retired_bytes: int
+    #: Items that do.
+    retired_items: int
+    #: Steps that were given up because the driver was gone.
+    dropped_items: int
+    #: Pools, arenas, ranges and fences of the library's that stand on it.
+    holders: int
+    location_count: int
+    home_location: int
+
+
+class RangeInfo(NamedTuple):
+    """What a range holds."""
+
+    base: int
+    #: Usable bytes.
+    used_bytes: int
+    #: Bytes of memory mapped.
+    committed_bytes: int
+    #: Chunks made ahead of need, mapped nowhere.
+    prepared_bytes: int
+    reserved_bytes: int
+    #: Of addresses that moves left behind.
+    old_bytes: int
+    granule: int
+    chunk_count: int
+    #: Grows with each change of chunks.
+    epoch: int
+    #: How many grows there were by each path of RangeResult.
+    grows: dict[str, int]
+
+
+class RangeResult(NamedTuple):
+    """What a call on a range did."""
+
+    #: "none": there was room; "in place": into the addresses reserved;
+    #: "adjacent": their neighbours were reserved too; "moved".
+    path: str
+    base: int
+    #: The base before the call; another one only when path is "moved".
+    old_base: int
+    #: Usable bytes.
+    used_bytes: int
+    #: Bytes of memory mapped.
+    committed_bytes: int
+    #: Bytes that this call took away, at once or when its fences pass.
+    released_bytes: int
+    #: Calls into the source that this call made.
+    source_calls: int

@@ -6,12 +6,22 @@
  *
  *     Row ──> Run ──┐
  *                   ├──> Pool ──> struct ashlar_pool
- *            Slot ──┘
+ *            Slot ──┤
+ *       TensorMap ──┴─────────────────────┐
+ *                                         │
+ *     CachedMap ──> TensorMapCache ───────┼──> Source ──> struct ashlar_source
+ *                                         │
+ *                   RangeView ──> Range ──┤
+ *                                   ^     │
+ *                       Block ──> Arena ──┘
  *
  * Invariants:
  *   - an arrow is a reference: what is below lives as long as what is above;
  *   - a slot or run is put exactly once: when it was released, by the caller
- *     or by its end, and nobody looks at its memory any more;
+ *     or by its end, and nobody looks at its memory any more; so are a block
+ *     and a cached map;
+ *   - a source, range, arena or cache is destroyed exactly once, and only when
+ *     nothing stands on it and no thread is in a call on it: see struct stand;
  *   - no object refers upwards, so there are no cycles and nothing here takes
  *     part in garbage collection but by reference counts.
  *
@@ -26,6 +36,8 @@
 #include <Python.h>
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <ashlar.h>
 
@@ -34,10 +46,17 @@ struct core_state {
     PyObject *error;      /* ashlar.Error */
     PyObject *type_info;  /* ashlar.TypeInfo */
     PyObject *pool_stats; /* ashlar.PoolStats */
+    PyObject *fence;      /* ashlar.Fence */
+    PyObject *source_info;
+    PyObject *range_info;
+    PyObject *range_result;
     PyTypeObject *pool_type;
     PyTypeObject *slot_type;
     PyTypeObject *run_type;
     PyTypeObject *row_type;
+    PyTypeObject *source_type;
+    PyTypeObject *range_type;
+    PyTypeObject *view_type;
 };
 
 /** ashlar.Pool */
@@ -76,6 +95,86 @@ struct run_object {
     Py_ssize_t strides[2]; /* stride, 1 */
 };
 
+/** What may stand on something. */
+enum stander {
+    STANDS_RANGE,
+    STANDS_ARENA,
+    STANDS_FENCE,
+    STANDS_VIEW,
+    STANDERS /* how many there are */
+};
+
+struct fences;
+struct stand;
+
+/** What differs between a source and a range, say. */
+struct stand_kind {
+    const char *name;
+    /** Destroy the library's object; fences may be NULL. May run others. */
+    enum ashlar_status (*destroy)(struct stand *stand,
+                                  const struct fences *fences);
+    /** What it is to whatever it stands on. */
+    enum stander stander;
+};
+
+/**
+ * An object of the library's that others stand on, and that stands on one.
+ *
+ *     closed   nothing new is to be had of it; the library's object goes now,
+ *              or with the last that stands on it
+ *     standers what stands on it, by kind: Python's objects, not counting those
+ *              whose library's object went
+ *     calls    threads that are in the library, without the interpreter's lock
+ */
+struct stand {
+    struct core_state *state;
+    const struct stand_kind *kind;
+    void *object;              /* the library's; NULL: never made, or gone */
+    struct stand_object *base; /* a reference to what it stands on, or NULL */
+    Py_ssize_t standers[STANDERS];
+    Py_ssize_t calls;
+    bool closed;
+};
+
+/** What a Source, Range, Arena and TensorMapCache begin with. */
+struct stand_object {
+    PyObject_HEAD struct stand stand;
+};
+
+/** ashlar.Source */
+struct source_object {
+    PyObject_HEAD struct stand stand;
+    uint64_t can; /* ASHLAR_CAN_* */
+    uint32_t home;
+};
+
+/** The most fences that one call takes. */
+#define FENCES_MOST 16
+
+/** Fences that were given: see fence.c. */
+struct fences {
+    struct ashlar_fence fence[FENCES_MOST];
+    struct source_object *source[FENCES_MOST]; /* a reference each, or NULL */
+    size_t n;
+};
+
+/** A stretch of a range that somebody looks at. In the range's list. */
+struct range_sight {
+    struct range_sight *previous, *next;
+    uint64_t address;
+    uint64_t bytes;
+    bool ahead; /* whether there is memory is its owner's business */
+};
+
+/** ashlar.Range */
+struct range_object {
+    PyObject_HEAD struct stand stand;
+    struct fences at_end;
+    struct range_sight *sights;
+    Py_ssize_t takers; /* threads that take memory away right now */
+    uint32_t rights;   /* of the home location */
+};
+
 /* error.c */
 
 /** Raise the library's last error as ashlar.Error; returns NULL. */
@@ -88,6 +187,14 @@ PyObject *core_raise_as(struct core_state *state, enum ashlar_status status,
 /** The same from a method: the state is found by the object. */
 PyObject *core_raise_for(PyObject *self, enum ashlar_status status,
                          const char *format, ...);
+
+/** The same of any 64 bits that cannot be negative. */
+bool core_number(struct core_state *state, PyObject *number, const char *what,
+                 uint64_t *number_out);
+
+/** The same where None, or nothing, leaves *number_out as it is. */
+bool core_set_number(struct core_state *state, PyObject *given,
+                     const char *what, uint64_t *number_out);
 
 /**
  * A count that the caller gave, into *count_out. Anything that is no number
@@ -133,6 +240,100 @@ PyObject *hold_address_number(struct hold *hold, PyObject *self);
 
 /** Fill `bytes` from the address on with zeros. */
 PyObject *hold_zero(struct hold *hold, PyObject *self, Py_ssize_t bytes);
+
+/* stand.c */
+
+/** Fill in what was allocated; nothing of it is made yet. */
+void stand_start(struct stand *stand, struct core_state *state,
+                 const struct stand_kind *kind, struct stand_object *base);
+
+/** The library's object was made: count it where it stands. */
+void stand_made(struct stand *stand, void *object);
+
+/** The library's object; NULL and an exception when it was closed. */
+void *stand_open(struct stand *stand);
+
+/** Go into the library without the interpreter's lock, and come back. */
+PyThreadState *stand_leave_python(struct stand *stand);
+void stand_enter_python(struct stand *stand, PyThreadState *thread);
+
+/** The second half of that, with the lock back already. */
+void stand_return(struct stand *stand);
+
+/** Something stands on it; something does no longer. */
+void stand_hold(struct stand *stand, enum stander stander);
+void stand_drop(struct stand *stand, enum stander stander);
+
+/** close(): NULL and an exception that says what still stands on it. */
+PyObject *stand_close(struct stand *stand, const struct fences *fences);
+
+/** The end of a `with`: it goes now, or with the last that stands on it. */
+PyObject *stand_exit(struct stand *stand);
+
+/** The object ends; gives the reference to what it stood on back. */
+void stand_end(struct stand *stand, PyObject *self);
+
+PyObject *stand_enter_with(PyObject *self, PyObject *unused);
+PyObject *stand_exit_with(PyObject *self, PyObject *const *unused,
+                          Py_ssize_t count);
+PyObject *stand_get_closed(PyObject *self, void *unused);
+
+/** None, or the library's last error as an exception. */
+PyObject *stand_answer(struct stand *stand, enum ashlar_status status);
+
+/* fence.c */
+
+/**
+ * Read a Fence, or a sequence of them. Their sources cannot be closed until
+ * fences_forget(). False and an exception for anything else.
+ */
+bool fences_read(struct core_state *state, PyObject *given,
+                 struct fences *fences);
+void fences_forget(struct fences *fences);
+
+/** The one fence that waits for nothing. */
+void fences_quiet(struct fences *fences);
+
+/* source.c, range.c, view.c */
+
+extern PyType_Spec source_spec;
+extern PyType_Spec range_spec;
+extern PyType_Spec view_spec;
+
+/** A Source that is open; NULL and an exception for anything else. */
+struct source_object *source_of(struct core_state *state, PyObject *given);
+/** Whether the host may read and write what such a source has. */
+bool source_for_host(const struct source_object *source);
+/** Whether a device's kernels may. */
+bool source_for_kernels(const struct source_object *source);
+
+/** "read" and the like, into *rights_out; false and an exception else. */
+bool range_rights(struct core_state *state, PyObject *given,
+                  uint32_t *rights_out);
+
+/** As many bytes as there are from an offset on. */
+#define RANGE_REST UINT64_MAX
+
+/**
+ * Look at bytes of a range: they must be there, and stay until
+ * range_unsee(). False and an exception else.
+ */
+bool range_see(struct range_object *range, struct range_sight *sight,
+               uint64_t offset, uint64_t bytes, bool ahead);
+void range_unsee(struct range_object *range, struct range_sight *sight);
+
+/** How many bytes are used; false and an exception when it cannot tell. */
+bool range_query(struct range_object *range, struct ashlar_range_info *info);
+
+/** A buffer over a stretch that is looked at. */
+int range_fill(struct range_object *range, Py_buffer *view, PyObject *self,
+               const struct range_sight *sight, int flags);
+
+/** The dict of __cuda_array_interface__. */
+PyObject *core_cuda_interface(uint64_t address, uint64_t bytes, bool readonly);
+
+PyObject *view_new(struct range_object *range, uint64_t offset, uint64_t bytes,
+                   bool ahead);
 
 /* pool.c */
 

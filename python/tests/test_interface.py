@@ -95,11 +95,19 @@ def test_everything_public_is_in_all():
     assert public <= set(ashlar.__all__)
 
 
+class Array:
+    """What CuPy and PyTorch make of what has __cuda_array_interface__."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.interface = owner.__cuda_array_interface__
+
+
 MANUAL = pathlib.Path(__file__).parents[2] / "doc" / "python.md"
 
 
 @pytest.mark.skipif(not MANUAL.exists(), reason="the manual is not here")
-def test_the_manuals_code_runs(driver):
+def test_the_manuals_code_runs(driver, device, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", MANUAL.read_text(),
                         re.M | re.S)
     assert len(blocks) >= 4
@@ -107,7 +115,10 @@ def test_the_manuals_code_runs(driver):
         import numpy
     except ImportError:
         numpy = types.SimpleNamespace(asarray=memoryview)
+    arrays = types.SimpleNamespace(asarray=Array, as_tensor=Array)
+    monkeypatch.setattr(ashlar, "Source", lambda name, options=None: device)
     names = {
+        "cupy": arrays, "torch": arrays,
         "dtype": driver.CUtensorMapDataType(9),
         "pointer": 0x7F0000000000,
         "f": None, "grid": (1, 1, 1), "block": (32, 1, 1), "stream": 0,

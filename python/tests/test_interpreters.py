@@ -30,6 +30,9 @@ except ashlar.Error as error:
 else:
     raise AssertionError
 kept.append(pool.get_many(5))
+memory = ashlar.Range(ashlar.Source("vm"))
+memory.grow(1 << 20)
+kept += [memoryview(memory), memory.view(5)]
 """
 
 # Of their own locks, from 3.12 on, or sharing the main interpreter's.

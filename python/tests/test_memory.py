@@ -15,6 +15,19 @@ _testcapi = pytest.importorskip(
 POOL = ashlar.Pool("CUtensorMap", reserve=5000)
 
 
+SOURCE = ashlar.Source("vm", {"granule": "64K"})
+
+
+def grown(memory):
+    with memory:
+        memory.grow(1 << 19)
+        views = [memoryview(memory), memoryview(memory.view(7, 9))]
+        repr([memory.info(), memory.chunks(), memory, views])
+        memory.allow(1, "read")
+        views.clear()
+        memory.decommit(0, 1 << 18, after=ashlar.QUIET)
+
+
 def statuses():
     try:
         POOL.run(-1)
@@ -39,6 +52,12 @@ CALLS = {
     "stats": lambda: [POOL.stats(), POOL.live(), POOL.owns(17)],
     "types": lambda: [ashlar.types(), ashlar.register("fails", 8, 8)],
     "report": lambda: [ashlar.report(), ashlar.report_json()],
+    "source": lambda: ashlar.Source("vm", {"granule": "64K"}).info(),
+    "range": lambda: grown(ashlar.Range(SOURCE, reserve=1 << 20)),
+    "fences": lambda: ashlar.Range(
+        SOURCE, reserve=1 << 20,
+        at_end=[ashlar.after(1, SOURCE), ashlar.QUIET],
+    ).close(after=[ashlar.QUIET]),
 }
 
 if sys.version_info < (3, 13):
@@ -66,6 +85,7 @@ def test_a_failing_allocation_loses_nothing(call):
         finally:
             _testcapi.remove_mem_hooks()
         assert POOL.stats().live_slots == before
+        assert SOURCE.info().holders == 0
     else:
         raise AssertionError("it never came to its end")
     assert POOL.stats().live_slots == before

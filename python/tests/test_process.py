@@ -218,6 +218,22 @@ ENDS = {
         "time.sleep(0.1)"
     ),
     "closed": "kept = pool.get(); pool.close()",
+    "a range in globals": (
+        "source = ashlar.Source('vm'); kept = ashlar.Range(source)\n"
+        "kept.grow(1 << 20); view = memoryview(kept); other = kept.view(10)"
+    ),
+    "a range that outlives": (
+        "import sys; sys.kept = memoryview(ashlar.Range(ashlar.Source('vm')))"
+    ),
+    "a thread that grows": (
+        "import threading, time\n"
+        "kept = ashlar.Range(ashlar.Source('vm'), chunk_max=2 << 20)\n"
+        "def work():\n"
+        "    while True:\n"
+        "        kept.grow(32 << 20); kept.shrink(0, after=ashlar.QUIET)\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(0.1)"
+    ),
     "sys.exit with slots": "kept = pool.get(); import sys; sys.exit(0)",
 }
 
