@@ -17,6 +17,8 @@ ashlar.cuda has tensor maps for the users of cuda.bindings, and
 
 from ._records import (
     QUIET,
+    ArenaFragmentation,
+    ArenaStats,
     Error,
     Fence,
     PoolStats,
@@ -66,6 +68,8 @@ def _explain(error: ImportError) -> str:
 
 try:
     from ._core import (
+        Arena,
+        Block,
         Pool,
         Range,
         RangeView,
@@ -90,6 +94,10 @@ __version__ = version()
 
 __all__ = [
     "QUIET",
+    "Arena",
+    "ArenaFragmentation",
+    "ArenaStats",
+    "Block",
     "Error",
     "Fence",
     "Pool",

@@ -275,3 +275,42 @@ class RangeResult(NamedTuple):
     released_bytes: int
     #: Calls into the source that this call made.
     source_calls: int
+
+
+class ArenaStats(NamedTuple):
+    """What an arena holds and did."""
+
+    #: "shared" or "isolated", on the heap; "range".
+    kind: str
+    live_blocks: int
+    #: Released ones whose fences have not passed.
+    waiting_blocks: int
+    #: Calls that were refused.
+    refusals: int
+    #: On a range: bytes of memory under it now.
+    committed_bytes: int
+    #: And the most there were.
+    peak_committed_bytes: int
+    #: On a range: its addresses.
+    reserved_bytes: int
+    #: On a range: times that memory was put under blocks.
+    commits: int
+    #: And taken away.
+    releases: int
+    #: Bytes of the library's records for it.
+    bookkeeping_bytes: int
+
+
+class ArenaFragmentation(NamedTuple):
+    """How well an arena uses its memory, in bytes."""
+
+    #: Of blocks, as jemalloc rounds them up.
+    allocated_bytes: int
+    #: Of pages that have blocks in them.
+    active_bytes: int
+    #: Of pages that jemalloc keeps for the next block.
+    kept_bytes: int
+    #: Of jemalloc's records for it, in host memory.
+    record_bytes: int
+    #: Of memory: the chunks of a range, or resident pages.
+    committed_bytes: int

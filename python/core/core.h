@@ -50,6 +50,8 @@ struct core_state {
     PyObject *source_info;
     PyObject *range_info;
     PyObject *range_result;
+    PyObject *arena_stats;
+    PyObject *arena_fragmentation;
     PyTypeObject *pool_type;
     PyTypeObject *slot_type;
     PyTypeObject *run_type;
@@ -57,6 +59,8 @@ struct core_state {
     PyTypeObject *source_type;
     PyTypeObject *range_type;
     PyTypeObject *view_type;
+    PyTypeObject *arena_type;
+    PyTypeObject *block_type;
 };
 
 /** ashlar.Pool */
@@ -101,6 +105,7 @@ enum stander {
     STANDS_ARENA,
     STANDS_FENCE,
     STANDS_VIEW,
+    STANDS_BLOCK,
     STANDERS /* how many there are */
 };
 
@@ -173,6 +178,41 @@ struct range_object {
     struct range_sight *sights;
     Py_ssize_t takers; /* threads that take memory away right now */
     uint32_t rights;   /* of the home location */
+};
+
+/**
+ * ashlar.Arena. It stands on a Source or a Range; on neither, it is the heap's.
+ */
+struct arena_object {
+    PyObject_HEAD struct stand stand;
+    struct fences at_end; /* of blocks that nobody released */
+    bool for_host, for_kernels;
+};
+
+/** What differs between a block and a cached map. */
+struct lease_kind {
+    const char *name;
+    enum stander stander;
+    /** Give it back to the library. */
+    enum ashlar_status (*give)(struct stand_object *owner, void *address);
+};
+
+/**
+ * What those have in common: memory that goes back when it was released and no
+ * view of it is left.
+ */
+struct lease {
+    const struct lease_kind *kind;
+    struct stand_object *owner; /* a reference; NULL once it went back */
+    char *address;
+    Py_ssize_t bytes;
+    Py_ssize_t views;
+    bool released;
+};
+
+/** What a Block and a CachedMap begin with. */
+struct lease_object {
+    PyObject_HEAD struct lease lease;
 };
 
 /* error.c */
@@ -281,6 +321,34 @@ PyObject *stand_get_closed(PyObject *self, void *unused);
 /** None, or the library's last error as an exception. */
 PyObject *stand_answer(struct stand *stand, enum ashlar_status status);
 
+/* lease.c */
+
+/** Take what the library gave over. */
+void lease_start(struct lease *lease, const struct lease_kind *kind,
+                 struct stand_object *owner, const void *address,
+                 size_t bytes);
+
+/** The address; NULL and an exception when it was released. */
+char *lease_address(struct lease *lease, PyObject *self);
+
+/** It went back some other way than by its kind's. */
+void lease_was_given(struct lease *lease);
+
+/** A buffer over it, which has it wait. */
+int lease_fill(struct lease *lease, PyObject *self, Py_buffer *view,
+               bool readonly, int flags);
+
+PyObject *lease_release(struct lease *lease, PyObject *self);
+void lease_dealloc(PyObject *self);
+PyObject *lease_enter_with(PyObject *self, PyObject *unused);
+PyObject *lease_exit_with(PyObject *self, PyObject *const *unused,
+                          Py_ssize_t count);
+void lease_releasebuffer(PyObject *self, Py_buffer *view);
+PyObject *lease_int(PyObject *self);
+PyObject *lease_get_address(PyObject *self, void *unused);
+PyObject *lease_get_bytes(PyObject *self, void *unused);
+PyObject *lease_get_released(PyObject *self, void *unused);
+
 /* fence.c */
 
 /**
@@ -294,11 +362,13 @@ void fences_forget(struct fences *fences);
 /** The one fence that waits for nothing. */
 void fences_quiet(struct fences *fences);
 
-/* source.c, range.c, view.c */
+/* source.c, range.c, view.c, arena.c, block.c */
 
 extern PyType_Spec source_spec;
 extern PyType_Spec range_spec;
 extern PyType_Spec view_spec;
+extern PyType_Spec arena_spec;
+extern PyType_Spec block_spec;
 
 /** A Source that is open; NULL and an exception for anything else. */
 struct source_object *source_of(struct core_state *state, PyObject *given);
@@ -328,6 +398,10 @@ bool range_query(struct range_object *range, struct ashlar_range_info *info);
 /** A buffer over a stretch that is looked at. */
 int range_fill(struct range_object *range, Py_buffer *view, PyObject *self,
                const struct range_sight *sight, int flags);
+
+/** A Block that takes over what the library gave; NULL: it gave nothing. */
+PyObject *block_new(struct arena_object *arena, void *address, size_t bytes,
+                    size_t alignment);
 
 /** The dict of __cuda_array_interface__. */
 PyObject *core_cuda_interface(uint64_t address, uint64_t bytes, bool readonly);
@@ -360,6 +434,9 @@ PyObject *run_new(struct pool_object *pool, void *address, Py_ssize_t slots);
 
 PyObject *pool_get_many(PyObject *self, PyObject *number);
 PyObject *pool_put_many(PyObject *self, PyObject *slots);
+
+/** The library's type for a name, or for a TypeInfo by its name. */
+const struct ashlar_type *type_of(struct core_state *state, PyObject *given);
 
 PyObject *type_info_new(struct core_state *state,
                         const struct ashlar_type *type);

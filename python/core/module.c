@@ -143,6 +143,8 @@ static const struct {
     RECORD("SourceInfo", source_info),
     RECORD("RangeInfo", range_info),
     RECORD("RangeResult", range_result),
+    RECORD("ArenaStats", arena_stats),
+    RECORD("ArenaFragmentation", arena_fragmentation),
 #undef RECORD
 };
 
@@ -155,7 +157,8 @@ static const struct {
     TYPE(&pool_spec, pool_type),     TYPE(&slot_spec, slot_type),
     TYPE(&run_spec, run_type),       TYPE(&row_spec, row_type),
     TYPE(&source_spec, source_type), TYPE(&range_spec, range_type),
-    TYPE(&view_spec, view_type),
+    TYPE(&view_spec, view_type),     TYPE(&arena_spec, arena_type),
+    TYPE(&block_spec, block_type),
 #undef TYPE
 };
 

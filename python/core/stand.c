@@ -135,6 +135,7 @@ static PyObject *list_standers(const struct stand *stand)
         [STANDS_ARENA] = "arena",
         [STANDS_FENCE] = "fence",
         [STANDS_VIEW] = "view",
+        [STANDS_BLOCK] = "block",
     };
     PyObject *list = PyUnicode_FromString("");
     size_t i, left = 0;

@@ -22,10 +22,21 @@ def grown(memory):
     with memory:
         memory.grow(1 << 19)
         views = [memoryview(memory), memoryview(memory.view(7, 9))]
-        repr([memory.info(), memory.chunks(), memory, views])
+        repr(memory), repr(views[0]), memory.info(), memory.chunks()
         memory.allow(1, "read")
         views.clear()
         memory.decommit(0, 1 << 18, after=ashlar.QUIET)
+
+
+def blocks(arena):
+    with arena:
+        made = [arena.alloc(100), arena.alloc(1 << 20, 4096, zero=True),
+                arena.alloc_type("CUtensorMap", 3)]
+        views = [memoryview(block) for block in made]
+        # One by one: repr() of a list that fails keeps the list for ever.
+        repr(arena), repr(made[0]), made[0].usable, arena.stats()
+        views.clear()
+        made.pop().release(after=ashlar.QUIET)
 
 
 def statuses():
@@ -54,6 +65,10 @@ CALLS = {
     "report": lambda: [ashlar.report(), ashlar.report_json()],
     "source": lambda: ashlar.Source("vm", {"granule": "64K"}).info(),
     "range": lambda: grown(ashlar.Range(SOURCE, reserve=1 << 20)),
+    "arena": lambda: blocks(ashlar.Arena(SOURCE, reserve=1 << 22)),
+    "arena_on_a_range": lambda: blocks(
+        ashlar.Arena(ashlar.Range(SOURCE, reserve=1 << 22))
+    ),
     "fences": lambda: ashlar.Range(
         SOURCE, reserve=1 << 20,
         at_end=[ashlar.after(1, SOURCE), ashlar.QUIET],

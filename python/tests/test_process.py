@@ -225,6 +225,10 @@ ENDS = {
     "a range that outlives": (
         "import sys; sys.kept = memoryview(ashlar.Range(ashlar.Source('vm')))"
     ),
+    "blocks in globals": (
+        "arena = ashlar.Arena(ashlar.Source('vm')); kept = arena.alloc(100)\n"
+        "other = memoryview(ashlar.Arena().alloc(10)); arena.alloc(1 << 20)"
+    ),
     "a thread that grows": (
         "import threading, time\n"
         "kept = ashlar.Range(ashlar.Source('vm'), chunk_max=2 << 20)\n"
