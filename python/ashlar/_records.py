@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
 if TYPE_CHECKING:
     from ._core import Source
@@ -78,8 +78,66 @@ class Error(Exception):
         except ValueError:
             self.status = status
 
-    def __reduce__(self) -> tuple[type[Error], tuple[str, int]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0], self.status)
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong with a Spec."""
+
+    #: The rule, such as "stride-multiple".
+    rule: str
+    #: "error", the encoder refuses; "warning", people regret it.
+    severity: str
+    #: What to change: the name of a member of Spec.
+    field: str
+    #: Which entry of it, where it has several.
+    index: int | None
+    #: What it is: a number, or a setting's name.
+    value: int | str
+    #: The number that the rule names: a multiple, a bound, bytes.
+    bound: int
+    #: The nearest value that the rule allows.
+    right: int | str
+    #: The field that makes the rule apply, if one does, and what it is.
+    cause: str | None
+    cause_value: int | str | None
+    #: All that in words.
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.sentence} ({self.rule})"
+
+
+class SpecError(Error):
+    """The encoder does not take a Spec: all that is wrong with it.
+
+    str(error) has a line for each; error.findings are the same as Findings,
+    and error.index says which of many specs it was.
+    """
+
+    findings: tuple[Finding, ...]
+    index: int | None
+
+    def __init__(
+        self, findings: Iterable[Finding], index: int | None = None
+    ) -> None:
+        self.findings = tuple(findings)
+        self.index = index
+        spec = "the spec" if index is None else f"specs[{index}]"
+        rules = f"{len(self.findings)} rules"
+        if len(self.findings) == 1:
+            rules = "a rule"
+        super().__init__(
+            "\n  ".join(
+                [f"{spec} breaks {rules} of the encoder:"]
+                + [str(finding) for finding in self.findings]
+            ),
+            Status.INVALID,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.findings, self.index)
 
 
 class TypeInfo(NamedTuple):
@@ -314,3 +372,25 @@ class ArenaFragmentation(NamedTuple):
     record_bytes: int
     #: Of memory: the chunks of a range, or resident pages.
     committed_bytes: int
+
+
+class TensorMapCacheStats(NamedTuple):
+    """What a cache of tensor maps did and has."""
+
+    slots: int
+    #: Maps that are there.
+    maps: int
+    #: Those of them that somebody holds.
+    held: int
+    #: Gets that found their map, also those that waited for it.
+    hits: int
+    #: Gets that encoded it, or tried to.
+    misses: int
+    #: Gets that waited for another thread to encode it.
+    waits: int
+    #: Maps that went for others.
+    evictions: int
+    #: Maps that invalidate() forgot.
+    invalidations: int
+    #: Gets that were refused.
+    refusals: int

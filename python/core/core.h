@@ -52,6 +52,9 @@ struct core_state {
     PyObject *range_result;
     PyObject *arena_stats;
     PyObject *arena_fragmentation;
+    PyObject *finding;    /* ashlar.Finding */
+    PyObject *spec_error; /* ashlar.SpecError */
+    PyObject *cache_stats;
     PyTypeObject *pool_type;
     PyTypeObject *slot_type;
     PyTypeObject *run_type;
@@ -61,6 +64,10 @@ struct core_state {
     PyTypeObject *view_type;
     PyTypeObject *arena_type;
     PyTypeObject *block_type;
+    PyTypeObject *spec_type;
+    PyTypeObject *map_type;
+    PyTypeObject *cache_type;
+    PyTypeObject *cached_type;
 };
 
 /** ashlar.Pool */
@@ -106,6 +113,8 @@ enum stander {
     STANDS_FENCE,
     STANDS_VIEW,
     STANDS_BLOCK,
+    STANDS_CACHE,
+    STANDS_MAP,
     STANDERS /* how many there are */
 };
 
@@ -213,6 +222,11 @@ struct lease {
 /** What a Block and a CachedMap begin with. */
 struct lease_object {
     PyObject_HEAD struct lease lease;
+};
+
+/** ashlar.Spec: it never changes, so equal ones are as good as one. */
+struct spec_object {
+    PyObject_HEAD struct ashlar_spec spec;
 };
 
 /* error.c */
@@ -408,6 +422,37 @@ PyObject *core_cuda_interface(uint64_t address, uint64_t bytes, bool readonly);
 
 PyObject *view_new(struct range_object *range, uint64_t offset, uint64_t bytes,
                    bool ahead);
+
+/* spec.c */
+
+extern PyType_Spec spec_spec;
+
+/** A Spec; NULL and an exception for anything else. */
+const struct ashlar_spec *spec_of(struct core_state *state, PyObject *given);
+
+PyObject *spec_new_of(struct core_state *state, const struct ashlar_spec *spec);
+
+/** The name of a spec's enum value, its number when it has none. */
+PyObject *spec_setting(enum ashlar_spec_field field, uint32_t value);
+
+/* check.c */
+
+PyObject *spec_check(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *spec_findings(PyObject *self, PyObject *args, PyObject *keywords);
+
+/**
+ * Raise what a spec was refused for: SpecError with all that is wrong with it,
+ * or the last error. Of many specs, index says which; -1 of one.
+ */
+PyObject *spec_raise(struct core_state *state, const struct ashlar_spec *spec,
+                     Py_ssize_t index);
+
+/* map.c, mapcache.c */
+
+extern PyType_Spec map_spec;
+extern PyType_Spec cache_spec;
+extern PyType_Spec cached_spec;
+extern PyMethodDef map_functions[];
 
 /* pool.c */
 

@@ -145,6 +145,9 @@ static const struct {
     RECORD("RangeResult", range_result),
     RECORD("ArenaStats", arena_stats),
     RECORD("ArenaFragmentation", arena_fragmentation),
+    RECORD("Finding", finding),
+    RECORD("SpecError", spec_error),
+    RECORD("TensorMapCacheStats", cache_stats),
 #undef RECORD
 };
 
@@ -158,7 +161,9 @@ static const struct {
     TYPE(&run_spec, run_type),       TYPE(&row_spec, row_type),
     TYPE(&source_spec, source_type), TYPE(&range_spec, range_type),
     TYPE(&view_spec, view_type),     TYPE(&arena_spec, arena_type),
-    TYPE(&block_spec, block_type),
+    TYPE(&block_spec, block_type),   TYPE(&spec_spec, spec_type),
+    TYPE(&map_spec, map_type),       TYPE(&cache_spec, cache_type),
+    TYPE(&cached_spec, cached_type),
 #undef TYPE
 };
 
@@ -212,7 +217,9 @@ static int start(PyObject *module)
     Py_DECREF(records);
     if (!right || !add_types(module, state))
         return -1;
-    return PyModule_AddFunctions(module, type_functions);
+    if (PyModule_AddFunctions(module, type_functions) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, map_functions);
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg)

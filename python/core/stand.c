@@ -136,6 +136,8 @@ static PyObject *list_standers(const struct stand *stand)
         [STANDS_FENCE] = "fence",
         [STANDS_VIEW] = "view",
         [STANDS_BLOCK] = "block",
+        [STANDS_CACHE] = "cache",
+        [STANDS_MAP] = "map",
     };
     PyObject *list = PyUnicode_FromString("");
     size_t i, left = 0;

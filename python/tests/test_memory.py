@@ -39,6 +39,20 @@ def blocks(arena):
         made.pop().release(after=ashlar.QUIET)
 
 
+def specs(spec):
+    repr(spec), hash(spec), spec.replace(address=16).check()
+    assert spec == spec.replace(dims=(64, 8))
+
+
+def refused(spec):
+    try:
+        spec.check()
+    except ashlar.SpecError as error:
+        assert len(error.findings) == 4
+    else:
+        raise AssertionError
+
+
 def statuses():
     try:
         POOL.run(-1)
@@ -69,6 +83,10 @@ CALLS = {
     "arena_on_a_range": lambda: blocks(
         ashlar.Arena(ashlar.Range(SOURCE, reserve=1 << 22))
     ),
+    "spec": lambda: specs(ashlar.Spec("bf16", (64, 8), (64, 8))),
+    "spec_error": lambda: refused(
+        ashlar.Spec("bf16", (64, 8), (300, 0), strides=[3])
+    ),
     "fences": lambda: ashlar.Range(
         SOURCE, reserve=1 << 20,
         at_end=[ashlar.after(1, SOURCE), ashlar.QUIET],
@@ -82,7 +100,29 @@ if sys.version_info < (3, 13):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_failing_allocation_loses_nothing(call):
-    call = CALLS[call]
+    fails_everywhere(CALLS[call])
+
+
+def test_a_failing_allocation_loses_no_map(device):
+    spec = ashlar.Spec("bf16", (64, 8), (64, 8), address=4096)
+    cache = ashlar.TensorMapCache(device, slots=4)
+    run = POOL.run(1)
+
+    def work():
+        maps = ashlar.encode_many(device, [spec] * 5, pool=POOL)
+        maps.append(ashlar.TensorMap(device, spec, pool=POOL))
+        maps[0].rebase(8192)
+        ashlar.encode_into(device, spec, run[0])
+        repr(maps[5]), memoryview(maps[5]), cache.stats()
+        with cache.get(spec) as held:
+            memoryview(held)
+
+    fails_everywhere(work)
+    assert cache.stats().held == 0
+    cache.close()
+
+
+def fails_everywhere(call):
     call()
     before = POOL.stats().live_slots
     failed = 0

@@ -291,3 +291,28 @@ def test_other_threads_run_meanwhile():
         sys.setswitchinterval(interval)
         stop.set()
         thread.join()
+
+
+MAPS = """
+import os, sys
+import ashlar
+source = ashlar.Source("cuda", {"driver": os.environ["ASHLAR_CUDASIM"]})
+spec = ashlar.Spec("bf16", (64, 8), (64, 8), address=4096)
+cache = ashlar.TensorMapCache(source)
+sys.kept = kept = [ashlar.TensorMap(source, spec), cache.get(spec),
+                   memoryview(cache.get(spec.replace(address=8192))),
+                   memoryview(ashlar.TensorMap(source, spec))]
+memory = ashlar.Range(source)
+memory.grow(1 << 20)
+arena = ashlar.Arena(source)
+kept += [memory.view(), arena.alloc(100), kept]
+"""
+
+
+def test_what_is_on_a_device_ends_in_silence(python, driver_file):
+    assert python(MAPS, PYTHONDEVMODE="1") == ""
+    # With the driver gone before.
+    assert python(
+        MAPS + "import ctypes\n"
+        "ctypes.CDLL(os.environ['ASHLAR_CUDASIM']).cudasim_deinitialize()"
+    ) == ""
