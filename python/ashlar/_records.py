@@ -238,6 +238,8 @@ def _handle(given: Any) -> int:
         number = getattr(given, name, None)
         if isinstance(number, int):
             return number
+    if isinstance(given, (str, bytes, float)):
+        raise TypeError(f"{given!r} is no stream, event or graph")
     return int(given)
 
 
@@ -394,3 +396,56 @@ class TensorMapCacheStats(NamedTuple):
     invalidations: int
     #: Gets that were refused.
     refusals: int
+
+
+class TableInfo(NamedTuple):
+    """What a table of tensor maps has and did."""
+
+    #: Of device slot 0.
+    base: int
+    max_slots: int
+    #: Slots that have memory: the sum of leased, waiting and free.
+    slots: int
+    leased: int
+    #: Retired, and not to be had yet.
+    waiting: int
+    #: Of leased and waiting: those that belong to a graph.
+    in_graphs: int
+    #: Maps that fit in staging.
+    staging_slots: int
+    #: And those of them in use.
+    staging_used: int
+    #: Calls that queued something.
+    publishes: int
+    #: And the slots in them.
+    published_slots: int
+    rewrites: int
+    #: Copies that these queued.
+    copies: int
+    #: And kernels.
+    scatters: int
+    #: Publishes that copied slots one by one, as staging was full.
+    staging_full: int
+    #: Times that it grew.
+    grows: int
+    #: Bytes of memory on the device.
+    device_bytes: int
+    #: And on the host, staging included.
+    host_bytes: int
+    #: Scattered slots take one kernel.
+    scatters_by_kernel: bool
+    #: The device reads host slots and staging where they are.
+    host_is_reached: bool
+
+
+class TableSlot(NamedTuple):
+    """A leased slot of a table, as it is."""
+
+    #: It is at table.address + 128 * index.
+    index: int
+    #: Of the device slot.
+    address: int
+    #: "empty", "encoded" (on the host), "published", or "in hand" of a thread.
+    state: str
+    #: No map was published at this address before this lease.
+    fresh: bool

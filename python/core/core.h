@@ -10,6 +10,7 @@
  *       TensorMap ──┴─────────────────────┐
  *                                         │
  *     CachedMap ──> TensorMapCache ───────┼──> Source ──> struct ashlar_source
+ *    TableLease ──> TensorMapTable ───────┤
  *                                         │
  *                   RangeView ──> Range ──┤
  *                                   ^     │
@@ -55,6 +56,9 @@ struct core_state {
     PyObject *finding;    /* ashlar.Finding */
     PyObject *spec_error; /* ashlar.SpecError */
     PyObject *cache_stats;
+    PyObject *table_info;
+    PyObject *table_slot;
+    PyObject *handle_of;  /* a function: the number of a stream */
     PyTypeObject *pool_type;
     PyTypeObject *slot_type;
     PyTypeObject *run_type;
@@ -68,6 +72,8 @@ struct core_state {
     PyTypeObject *map_type;
     PyTypeObject *cache_type;
     PyTypeObject *cached_type;
+    PyTypeObject *table_type;
+    PyTypeObject *lease_type;
 };
 
 /** ashlar.Pool */
@@ -115,6 +121,8 @@ enum stander {
     STANDS_BLOCK,
     STANDS_CACHE,
     STANDS_MAP,
+    STANDS_TABLE,
+    STANDS_LEASE,
     STANDERS /* how many there are */
 };
 
@@ -222,6 +230,13 @@ struct lease {
 /** What a Block and a CachedMap begin with. */
 struct lease_object {
     PyObject_HEAD struct lease lease;
+};
+
+/** ashlar.TensorMapTable */
+struct table_object {
+    PyObject_HEAD struct stand stand;
+    struct fences at_end;       /* of leases that nobody retired */
+    struct source_object *host; /* a reference that it stands on, or NULL */
 };
 
 /** ashlar.Spec: it never changes, so equal ones are as good as one. */
@@ -447,7 +462,13 @@ PyObject *spec_findings(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *spec_raise(struct core_state *state, const struct ashlar_spec *spec,
                      Py_ssize_t index);
 
-/* map.c, mapcache.c */
+/* map.c, mapcache.c, maptable.c, tablelease.c */
+
+extern PyType_Spec table_spec;
+extern PyType_Spec leased_spec;
+
+/** Lease slots of a table: a TableLease. */
+PyObject *leased_new(struct table_object *table, size_t n, bool run);
 
 extern PyType_Spec map_spec;
 extern PyType_Spec cache_spec;

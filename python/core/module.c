@@ -148,6 +148,9 @@ static const struct {
     RECORD("Finding", finding),
     RECORD("SpecError", spec_error),
     RECORD("TensorMapCacheStats", cache_stats),
+    RECORD("TableInfo", table_info),
+    RECORD("TableSlot", table_slot),
+    RECORD("_handle", handle_of),
 #undef RECORD
 };
 
@@ -163,7 +166,8 @@ static const struct {
     TYPE(&view_spec, view_type),     TYPE(&arena_spec, arena_type),
     TYPE(&block_spec, block_type),   TYPE(&spec_spec, spec_type),
     TYPE(&map_spec, map_type),       TYPE(&cache_spec, cache_type),
-    TYPE(&cached_spec, cached_type),
+    TYPE(&cached_spec, cached_type), TYPE(&table_spec, table_type),
+    TYPE(&leased_spec, lease_type),
 #undef TYPE
 };
 

@@ -138,6 +138,8 @@ static PyObject *list_standers(const struct stand *stand)
         [STANDS_BLOCK] = "block",
         [STANDS_CACHE] = "cache",
         [STANDS_MAP] = "map",
+        [STANDS_TABLE] = "table",
+        [STANDS_LEASE] = "lease",
     };
     PyObject *list = PyUnicode_FromString("");
     size_t i, left = 0;

@@ -192,4 +192,5 @@ def simulated(driver_file):
 @pytest.fixture
 def device(simulated):
     """A source on the simulated driver's device 0."""
-    return ashlar.Source("cuda", {"driver": simulated.path})
+    with ashlar.Source("cuda", {"driver": simulated.path}) as source:
+        yield source

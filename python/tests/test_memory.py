@@ -122,6 +122,22 @@ def test_a_failing_allocation_loses_no_map(device):
     cache.close()
 
 
+def test_a_failing_allocation_loses_no_lease(device):
+    table = ashlar.TensorMapTable(device, max_slots=64, reserve=64)
+    spec = ashlar.Spec("bf16", (64, 8), (64, 8), address=4096)
+
+    def work():
+        lease = table.lease(5)
+        lease.encode([spec] * 3, which=[4, 1, 2])
+        lease.publish(0, which=[1])
+        repr(lease), repr(table), table.info(), lease[1], lease.indices
+        lease.map(4), lease.fill(0, bytes(128))
+        lease.retire(after=[ashlar.QUIET])
+
+    fails_everywhere(work)
+    assert table.info().leased == 0
+
+
 def fails_everywhere(call):
     call()
     before = POOL.stats().live_slots

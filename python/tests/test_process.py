@@ -305,7 +305,8 @@ sys.kept = kept = [ashlar.TensorMap(source, spec), cache.get(spec),
 memory = ashlar.Range(source)
 memory.grow(1 << 20)
 arena = ashlar.Arena(source)
-kept += [memory.view(), arena.alloc(100), kept]
+table = ashlar.TensorMapTable(source, max_slots=64)
+kept += [memory.view(), arena.alloc(100), table.lease(3), kept]
 """
 
 

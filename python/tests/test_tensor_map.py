@@ -28,7 +28,8 @@ def wrong(spec):
 
 @pytest.fixture
 def cache(device):
-    return TensorMapCache(device, slots=4)
+    with TensorMapCache(device, slots=4) as cache:
+        yield cache
 
 
 def encoded(device, spec):
