@@ -38,8 +38,11 @@ static bool read_one(struct core_state *state, PyObject *given,
     uint64_t handle = 0;
 
     memset(fence, 0, sizeof(*fence));
-    if (PyTuple_Size(given) != 3 ||
-        !read_kind(state, PyTuple_GetItem(given, 0), &fence->kind) ||
+    if (PyTuple_Size(given) != 3) {
+        PyErr_Format(PyExc_TypeError, "%R is no fence", given);
+        return false;
+    }
+    if (!read_kind(state, PyTuple_GetItem(given, 0), &fence->kind) ||
         !core_number(state, PyTuple_GetItem(given, 1), "a fence's handle",
                      &handle))
         return false;

@@ -103,34 +103,43 @@ static bool read_location(struct core_state *state, PyObject *given,
     return true;
 }
 
-/* The pairs of a dict of rights by location. */
+/* The most locations that rights are given for at once. */
 #define ACCESS_MOST 64
 
-static bool read_access(struct core_state *state, PyObject *given,
-                        struct ashlar_access *access, size_t *count_out)
+/* A list of the pairs, since reading them may run anything. */
+static PyObject *list_access(struct core_state *state, PyObject *given)
 {
-    PyObject *location, *rights;
-    Py_ssize_t place = 0;
-    size_t n = 0;
-
     if (!PyDict_Check(given)) {
         PyErr_Format(PyExc_TypeError,
                      "access is %R; it is a dict of rights by location", given);
-        return false;
+        return NULL;
     }
     if (PyDict_Size(given) > ACCESS_MOST) {
         core_raise_as(state, ASHLAR_ERR_INVALID,
                       "access has more than %d locations", ACCESS_MOST);
-        return false;
+        return NULL;
     }
-    while (PyDict_Next(given, &place, &location, &rights)) {
-        if (!read_location(state, location, &access[n].location) ||
-            !range_rights(state, rights, &access[n].rights))
-            return false;
-        n++;
+    return PyDict_Items(given);
+}
+
+static bool read_access(struct core_state *state, PyObject *given,
+                        struct ashlar_access *access, size_t *count_out)
+{
+    PyObject *pairs = list_access(state, given);
+    Py_ssize_t n = pairs == NULL ? 0 : PyList_Size(pairs), i;
+    bool right = pairs != NULL;
+
+    for (i = 0; right && i < n; i++) {
+        PyObject *pair = PyList_GetItem(pairs, i);
+
+        right =
+            read_location(state, PyTuple_GetItem(pair, 0),
+                          &access[i].location) &&
+            range_rights(state, PyTuple_GetItem(pair, 1), &access[i].rights);
     }
-    *count_out = n;
-    return true;
+    Py_XDECREF(pairs);
+    *count_out = (size_t)n;
+    return right;
 }
 
 static uint32_t home_rights(const struct source_object *source,

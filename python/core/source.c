@@ -50,31 +50,50 @@ static const struct stand_kind source_kind = {
     .destroy = source_destroy,
 };
 
+/* "key=value", of which the value has no comma. */
+static PyObject *option_of(struct core_state *state, PyObject *key,
+                           PyObject *value)
+{
+    PyObject *said, *option = NULL;
+
+    if (PyBool_Check(value))
+        said = PyUnicode_FromString(value == Py_True ? "yes" : "no");
+    else
+        said = PyObject_Str(value);
+    if (said == NULL)
+        return NULL;
+    if (PyUnicode_FindChar(said, ',', 0, PyUnicode_GetLength(said), 1) >= 0)
+        core_raise_as(state, ASHLAR_ERR_INVALID,
+                      "the option %S is %R; a comma ends an option", key,
+                      value);
+    else
+        option = PyUnicode_FromFormat("%S=%U", key, said);
+    Py_DECREF(said);
+    return option;
+}
+
 /* "key=value,..." of a dict; NULL and an exception when it cannot be. */
 static PyObject *join_options(struct core_state *state, PyObject *options)
 {
-    PyObject *text = PyUnicode_FromString(""), *key, *value;
-    Py_ssize_t place = 0, count = 0;
+    PyObject *comma = PyUnicode_FromString(","), *text = NULL;
+    /* A list, since reading values may run anything. */
+    PyObject *pairs = PyDict_Items(options);
+    Py_ssize_t n = pairs == NULL ? 0 : PyList_Size(pairs), i;
 
-    while (text != NULL && PyDict_Next(options, &place, &key, &value)) {
-        PyObject *said = PyObject_Str(value), *longer = NULL;
+    for (i = 0; pairs != NULL && i < n; i++) {
+        PyObject *pair = PyList_GetItem(pairs, i);
+        PyObject *option = option_of(state, PyTuple_GetItem(pair, 0),
+                                     PyTuple_GetItem(pair, 1));
 
-        if (said != NULL && PyBool_Check(value)) {
-            Py_DECREF(said);
-            said = PyUnicode_FromString(value == Py_True ? "yes" : "no");
-        }
-        if (said != NULL &&
-            PyUnicode_FindChar(said, ',', 0, PyUnicode_GetLength(said), 1) >= 0)
-            core_raise_as(state, ASHLAR_ERR_INVALID,
-                          "the option %S is %R; a comma ends an option", key,
-                          value);
-        else if (said != NULL)
-            longer = PyUnicode_FromFormat("%U%s%S=%U", text,
-                                          count++ == 0 ? "" : ",", key, said);
-        Py_XDECREF(said);
-        Py_DECREF(text);
-        text = longer;
+        if (option == NULL)
+            Py_CLEAR(pairs);
+        else
+            PyList_SetItem(pairs, i, option);
     }
+    if (pairs != NULL && comma != NULL)
+        text = PyUnicode_Join(comma, pairs);
+    Py_XDECREF(pairs);
+    Py_XDECREF(comma);
     return text;
 }
 
