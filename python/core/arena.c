@@ -147,9 +147,7 @@ static PyObject *arena_new(PyTypeObject *type, PyObject *args,
         arguments.source == NULL || source_for_host(arguments.source);
     self->for_kernels =
         arguments.source != NULL && source_for_kernels(arguments.source);
-    fences_quiet(&self->at_end);
-    if ((arguments.at_end != NULL && arguments.at_end != Py_None &&
-         !fences_read(state, arguments.at_end, &self->at_end)) ||
+    if (!fences_read_at_end(state, arguments.at_end, &self->at_end) ||
         !make(self, &arguments)) {
         Py_DECREF((PyObject *)self);
         return NULL;
@@ -165,12 +163,6 @@ static void arena_dealloc(PyObject *self)
     fences_forget(&arena_of(self)->at_end);
     PyObject_Free(self);
     Py_DECREF(type);
-}
-
-static PyObject *arena_close(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return stand_close(stand_of(self), NULL);
 }
 
 /* --- blocks -------------------------------------------------------------- */
@@ -358,7 +350,7 @@ static PyMethodDef arena_methods[] = {
      PyDoc_STR("fragmentation($self, /)\n--\n\n"
                "How well it uses its memory, as ArenaFragmentation; not of an\n"
                "ordinary arena on the heap. Takes its time.")},
-    {"close", arena_close, METH_NOARGS,
+    {"close", stand_close_now, METH_NOARGS,
      PyDoc_STR(
          "close($self, /)\n--\n\n"
          "Give its memory back. Error, status BUSY, while blocks are\n"

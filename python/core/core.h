@@ -21,8 +21,9 @@
  *   - a slot or run is put exactly once: when it was released, by the caller
  *     or by its end, and nobody looks at its memory any more; so are a block
  *     and a cached map;
- *   - a source, range, arena or cache is destroyed exactly once, and only when
- *     nothing stands on it and no thread is in a call on it: see struct stand;
+ *   - a source, range, arena, cache or table is destroyed exactly once, and only
+ *     when nothing stands on it and no thread is in a call on it: struct stand;
+ *   - what is viewed of a range has memory as long as the view: range_see();
  *   - no object refers upwards, so there are no cycles and nothing here takes
  *     part in garbage collection but by reference counts.
  *
@@ -47,18 +48,18 @@ struct core_state {
     PyObject *error;      /* ashlar.Error */
     PyObject *type_info;  /* ashlar.TypeInfo */
     PyObject *pool_stats; /* ashlar.PoolStats */
-    PyObject *fence;      /* ashlar.Fence */
+    PyObject *fence;      /* ashlar.Fence, and so on */
     PyObject *source_info;
     PyObject *range_info;
     PyObject *range_result;
     PyObject *arena_stats;
     PyObject *arena_fragmentation;
-    PyObject *finding;    /* ashlar.Finding */
-    PyObject *spec_error; /* ashlar.SpecError */
+    PyObject *finding;
+    PyObject *spec_error;
     PyObject *cache_stats;
     PyObject *table_info;
     PyObject *table_slot;
-    PyObject *handle_of;  /* a function: the number of a stream */
+    PyObject *handle_of; /* a function: the number of a stream */
     PyTypeObject *pool_type;
     PyTypeObject *slot_type;
     PyTypeObject *run_type;
@@ -158,7 +159,7 @@ struct stand {
     bool closed;
 };
 
-/** What a Source, Range, Arena and TensorMapCache begin with. */
+/** What a Source, Range, Arena, TensorMapCache and TensorMapTable begin with. */
 struct stand_object {
     PyObject_HEAD struct stand stand;
 };
@@ -257,7 +258,10 @@ PyObject *core_raise_as(struct core_state *state, enum ashlar_status status,
 PyObject *core_raise_for(PyObject *self, enum ashlar_status status,
                          const char *format, ...);
 
-/** The same of any 64 bits that cannot be negative. */
+/**
+ * An integer of 0 to 2^64 - 1 that the caller gave, into *number_out; anything
+ * else raises, and names it as `what`.
+ */
 bool core_number(struct core_state *state, PyObject *number, const char *what,
                  uint64_t *number_out);
 
@@ -336,6 +340,13 @@ void stand_drop(struct stand *stand, enum stander stander);
 /** close(): NULL and an exception that says what still stands on it. */
 PyObject *stand_close(struct stand *stand, const struct fences *fences);
 
+/** close(after=None) as Python calls it. */
+PyObject *stand_close_after(PyObject *self, PyObject *args,
+                            PyObject *keywords);
+
+/** close() without. */
+PyObject *stand_close_now(PyObject *self, PyObject *unused);
+
 /** The end of a `with`: it goes now, or with the last that stands on it. */
 PyObject *stand_exit(struct stand *stand);
 
@@ -390,6 +401,10 @@ void fences_forget(struct fences *fences);
 
 /** The one fence that waits for nothing. */
 void fences_quiet(struct fences *fences);
+
+/** fences_read() for an at_end: quiet where None, or nothing, is given. */
+bool fences_read_at_end(struct core_state *state, PyObject *given,
+                        struct fences *fences);
 
 /* source.c, range.c, view.c, arena.c, block.c */
 

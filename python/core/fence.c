@@ -140,3 +140,11 @@ void fences_quiet(struct fences *fences)
     fences->source[0] = NULL;
     fences->n = 1;
 }
+
+bool fences_read_at_end(struct core_state *state, PyObject *given,
+                        struct fences *fences)
+{
+    fences_quiet(fences);
+    return given == NULL || given == Py_None ||
+           fences_read(state, given, fences);
+}

@@ -74,12 +74,6 @@ static void cache_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyObject *cache_close(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return stand_close(stand_of(self), NULL);
-}
-
 /* --- its maps ------------------------------------------------------------ */
 
 static enum ashlar_status give(struct stand_object *owner, void *address)
@@ -254,7 +248,7 @@ static PyMethodDef cache_methods[] = {
     {"stats", cache_stats, METH_NOARGS,
      PyDoc_STR("stats($self, /)\n--\n\n"
                "What it did and has, as TensorMapCacheStats.")},
-    {"close", cache_close, METH_NOARGS,
+    {"close", stand_close_now, METH_NOARGS,
      PyDoc_STR("close($self, /)\n--\n\n"
                "Destroy its maps. Error, status BUSY, while some are held.\n"
                "Twice is fine.")},

@@ -142,14 +142,12 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args,
         return NULL;
     stand_start(&self->stand, state, &table_kind,
                 (struct stand_object *)arguments.source);
-    fences_quiet(&self->at_end);
     self->host = arguments.host;
     if (self->host != NULL) {
         Py_INCREF((PyObject *)self->host);
         stand_hold(&self->host->stand, STANDS_TABLE);
     }
-    if ((arguments.at_end != NULL && arguments.at_end != Py_None &&
-         !fences_read(state, arguments.at_end, &self->at_end)) ||
+    if (!fences_read_at_end(state, arguments.at_end, &self->at_end) ||
         !make(self, &arguments.options)) {
         Py_DECREF((PyObject *)self);
         return NULL;
@@ -166,25 +164,6 @@ static void table_dealloc(PyObject *self)
     forget_host(table_of(self));
     PyObject_Free(self);
     Py_DECREF(type);
-}
-
-static PyObject *table_close(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    static const char *const names[] = {"after", NULL};
-    struct stand *stand = stand_of(self);
-    PyObject *given = NULL, *answer;
-    struct fences after;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:close",
-                                     (char **)names, &given))
-        return NULL;
-    if (given == NULL || given == Py_None)
-        return stand_close(stand, NULL);
-    if (!fences_read(stand->state, given, &after))
-        return NULL;
-    answer = stand_close(stand, &after);
-    fences_forget(&after);
-    return answer;
 }
 
 /* --- slots --------------------------------------------------------------- */
@@ -294,7 +273,7 @@ static PyMethodDef table_methods[] = {
     {"info", table_info, METH_NOARGS,
      PyDoc_STR("info($self, /)\n--\n\n"
                "What it has and did, as TableInfo.")},
-    {"close", WITH_KEYWORDS(table_close), METH_VARARGS | METH_KEYWORDS,
+    {"close", WITH_KEYWORDS(stand_close_after), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR(
          "close($self, *, after=None)\n--\n\n"
          "Give it up; its memory goes when the fences have passed, at_end\n"

@@ -229,9 +229,7 @@ static PyObject *range_new(PyTypeObject *type, PyObject *args,
     self->sights = NULL;
     self->takers = 0;
     self->rights = ASHLAR_RIGHTS_READ_WRITE;
-    fences_quiet(&self->at_end);
-    if ((given.at_end != NULL && given.at_end != Py_None &&
-         !fences_read(state, given.at_end, &self->at_end)) ||
+    if (!fences_read_at_end(state, given.at_end, &self->at_end) ||
         /* Reading them may have run anything. */
         stand_open(&base_of(self)->stand) == NULL ||
         !make(self, &given.options)) {
@@ -249,32 +247,6 @@ static void range_dealloc(PyObject *self)
     fences_forget(&range_of(self)->at_end);
     PyObject_Free(self);
     Py_DECREF(type);
-}
-
-static bool read_after(struct core_state *state, PyObject *given,
-                       struct fences *fences)
-{
-    if (given == NULL || given == Py_None) {
-        fences->n = 0;
-        return true;
-    }
-    return fences_read(state, given, fences);
-}
-
-static PyObject *range_close(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    static const char *const names[] = {"after", NULL};
-    struct stand *stand = stand_of(self);
-    struct fences after;
-    PyObject *given = NULL, *answer;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:close",
-                                     (char **)names, &given) ||
-        !read_after(stand->state, given, &after))
-        return NULL;
-    answer = stand_close(stand, after.n == 0 ? NULL : &after);
-    fences_forget(&after);
-    return answer;
 }
 
 /* --- what is looked at --------------------------------------------------- */
@@ -917,7 +889,7 @@ static PyMethodDef range_methods[] = {
     {"chunks", range_chunks, METH_NOARGS,
      PyDoc_STR("chunks($self, /)\n--\n\n"
                "The chunks of memory, as a list of (offset, bytes).")},
-    {"close", WITH_KEYWORDS(range_close), METH_VARARGS | METH_KEYWORDS,
+    {"close", WITH_KEYWORDS(stand_close_after), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("close($self, *, after=None)\n--\n\n"
                "Give it up. Memory and addresses go when the fences have\n"
                "passed; at_end unless given. Error, status BUSY, while views\n"

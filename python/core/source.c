@@ -165,12 +165,6 @@ static void source_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyObject *source_close(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return stand_close(stand_of(self), NULL);
-}
-
 /* --- waiting ------------------------------------------------------------- */
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -326,7 +320,7 @@ static PyMethodDef source_methods[] = {
                "Collect what was given up and waits for its fences, and wait\n"
                "up to so many seconds for the rest. Error, status BUSY, when\n"
                "something still waits; its sentence has the bytes.")},
-    {"close", source_close, METH_NOARGS,
+    {"close", stand_close_now, METH_NOARGS,
      PyDoc_STR("close($self, /)\n--\n\n"
                "Close it. Error, status BUSY, while something stands on it,\n"
                "and the sentence says what. Twice is fine.")},

@@ -131,14 +131,10 @@ void stand_drop(struct stand *stand, enum stander stander)
 static PyObject *list_standers(const struct stand *stand)
 {
     static const char *const names[STANDERS] = {
-        [STANDS_RANGE] = "range",
-        [STANDS_ARENA] = "arena",
-        [STANDS_FENCE] = "fence",
-        [STANDS_VIEW] = "view",
-        [STANDS_BLOCK] = "block",
-        [STANDS_CACHE] = "cache",
-        [STANDS_MAP] = "map",
-        [STANDS_TABLE] = "table",
+        [STANDS_RANGE] = "range", [STANDS_ARENA] = "arena",
+        [STANDS_FENCE] = "fence", [STANDS_VIEW] = "view",
+        [STANDS_BLOCK] = "block", [STANDS_CACHE] = "cache",
+        [STANDS_MAP] = "map",     [STANDS_TABLE] = "table",
         [STANDS_LEASE] = "lease",
     };
     PyObject *list = PyUnicode_FromString("");
@@ -215,6 +211,31 @@ PyObject *stand_exit(struct stand *stand)
 }
 
 /* --- what Python sees of all of them ------------------------------------- */
+
+PyObject *stand_close_after(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"after", NULL};
+    struct stand *stand = stand_of(self);
+    PyObject *given = NULL, *answer;
+    struct fences after;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:close",
+                                     (char **)names, &given))
+        return NULL;
+    if (given == NULL || given == Py_None)
+        return stand_close(stand, NULL);
+    if (!fences_read(stand->state, given, &after))
+        return NULL;
+    answer = stand_close(stand, &after);
+    fences_forget(&after);
+    return answer;
+}
+
+PyObject *stand_close_now(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return stand_close(stand_of(self), NULL);
+}
 
 PyObject *stand_enter_with(PyObject *self, PyObject *unused)
 {

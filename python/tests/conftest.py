@@ -6,8 +6,11 @@ import gc
 import importlib
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
+import traceback
 
 import pytest
 
@@ -50,6 +53,52 @@ class Tap:
 
     def pytest_sessionfinish(self):
         self.file.write(f"1..{self.count}\n")
+
+
+def run_in_threads(count, work):
+    errors = []
+
+    def guarded(number):
+        try:
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=guarded, args=(number,))
+        for number in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors
+
+
+@pytest.fixture
+def in_threads():
+    """in_threads(count, work): work(number) in each; none may raise."""
+    return run_in_threads
+
+
+def run_in_child(work):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            signal.alarm(60)
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.fixture
+def child():
+    """child(work): run it in a forked child; 0 when it came to its end."""
+    return run_in_child
 
 
 @pytest.fixture
@@ -107,6 +156,13 @@ def driver(request, monkeypatch):
     module.cuCtxSetCurrent("a context")
     yield module
     forget_bindings()
+
+
+@pytest.fixture
+def spec():
+    """A spec that the encoder takes."""
+    return ashlar.Spec("bf16", (1024, 512), (64, 32), swizzle="128B",
+                       address=0x7F0000000000)
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 # Copyright (c) 2026 The ashlar authors
 """Arenas: on the heap, on host memory that grows, on the simulated driver."""
 
-import os
-import threading
-
 import pytest
 
 import ashlar
@@ -212,51 +209,33 @@ def test_a_with_gives_the_arena_up_with_its_last_block(vm, raises):
     vm.close()
 
 
-def test_threads_share_an_arena(arena):
-    errors = []
-
+def test_threads_share_an_arena(arena, in_threads):
     def work(number):
-        try:
-            for n in range(50):
-                blocks = [arena.alloc(1000 * (1 + k)) for k in range(10)]
-                blocks.append(arena.alloc(MIB))
-                memoryview(blocks[n % 10])[:3] = bytes([number] * 3)
-                blocks[0].release()
-                arena.trim()
-        except ashlar.Error as error:
-            if error.status is not Status.NO_ADDRESS_SPACE:
-                errors.append(error)
+        for n in range(50):
+            blocks = [arena.alloc(1000 * (1 + k)) for k in range(10)]
+            blocks.append(arena.alloc(MIB))
+            memoryview(blocks[n % 10])[:3] = bytes([number] * 3)
+            blocks[0].release()
+            arena.trim()
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
+    in_threads(4, work)
     assert arena.stats().live_blocks == 0
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_after_fork_the_heaps_go_on(vm):
+def test_after_fork_the_heaps_go_on(vm, child, raises):
     heap, on_range = ashlar.Arena(), ashlar.Arena(vm, reserve=4 * MIB)
     kept = [heap.alloc(100), on_range.alloc(100)]
-    pid = os.fork()
-    if pid == 0:
-        result = 1
-        try:
-            memoryview(heap.alloc(100))[:] = b"c" * 100
-            try:
-                on_range.alloc(100)
-            except ashlar.Error as error:
-                assert error.status is Status.FORKED
-                result = 0
-            kept[1].release()
-            kept.clear()
-        finally:
-            os._exit(result)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+    def work():
+        memoryview(heap.alloc(100))[:] = b"c" * 100
+        raises(Status.FORKED, on_range.alloc, 100)
+        kept[1].release()
+        kept.clear()
+
+    assert child(work) == 0
     assert on_range.stats().live_blocks == 1
-    assert bytes(kept[0]) is not None
+    assert len(bytes(kept[0])) == 100
 
 
 # --- on the simulated driver -------------------------------------------------

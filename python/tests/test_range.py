@@ -4,7 +4,6 @@
 
 import ctypes
 import gc
-import os
 import threading
 import types
 
@@ -358,32 +357,19 @@ def test_other_threads_run_and_are_refused_meanwhile(vm):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_after_fork_the_parents_are_refused(vm, memory):
+def test_after_fork_the_parents_are_refused(vm, memory, child, raises):
     memory.grow(100)
-    pid = os.fork()
-    if pid == 0:
-        result = 1
-        try:
-            for call in (lambda: memory.grow(200), memory.info,
-                         lambda: ashlar.Range(vm), vm.drain):
-                try:
-                    call()
-                except ashlar.Error as error:
-                    assert error.status is Status.FORKED
-                else:
-                    raise AssertionError(call)
-            memory.close()
-            vm.close()
-            fresh = ashlar.Range(ashlar.Source("vm"), reserve=4 * MIB)
-            fresh.grow(10)
-            result = 0
-        except BaseException:
-            import traceback
 
-            traceback.print_exc()
-        finally:
-            os._exit(result)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    def work():
+        for call in (lambda: memory.grow(200), memory.info, vm.drain,
+                     lambda: ashlar.Range(vm), lambda: memoryview(memory)):
+            raises(Status.FORKED, call)
+        memory.close()
+        vm.close()
+        fresh = ashlar.Range(ashlar.Source("vm"), reserve=4 * MIB)
+        fresh.grow(10)
+
+    assert child(work) == 0
     memory.grow(200)
     memoryview(memory)[:] = b"z" * 200
 

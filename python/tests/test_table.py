@@ -3,8 +3,6 @@
 """Tables of tensor maps, on host memory and on the simulated driver."""
 
 import ctypes
-import os
-import threading
 import types
 
 import pytest
@@ -13,12 +11,6 @@ import ashlar
 from ashlar import QUIET, SpecError, Status, TensorMap, TensorMapTable
 
 BASE = 0x7F0000000000
-
-
-@pytest.fixture
-def spec():
-    return ashlar.Spec("bf16", (1024, 512), (64, 32), swizzle="128B",
-                       address=BASE)
 
 
 @pytest.fixture
@@ -239,43 +231,26 @@ def test_a_source_without_an_encoder_has_tables_too(vm, device, spec, raises):
     raises(Status.INVALID, TensorMapTable, vm, max_slots=1 << 30)
 
 
-def test_threads_share_a_table(table, spec):
-    errors = []
-
+def test_threads_share_a_table(table, spec, in_threads):
     def work(number):
-        try:
-            for n in range(100):
-                lease = table.lease(1 + n % 8)
-                lease.encode(specs_of(spec, len(lease)))
-                lease.publish(0)
-                assert lease.map(0) == on_device(table, lease.indices[0])
-        except BaseException as error:
-            errors.append(error)
+        for n in range(100):
+            lease = table.lease(1 + n % 8)
+            lease.encode(specs_of(spec, len(lease)))
+            lease.publish(0)
+            assert lease.map(0) == on_device(table, lease.indices[0])
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
+    in_threads(4, work)
     assert table.info().leased == 0
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_after_fork_the_parents_table_is_refused(vm):
+def test_after_fork_the_parents_table_is_refused(vm, child, raises):
     table = TensorMapTable(vm, max_slots=64)
     lease = table.lease(2)
-    pid = os.fork()
-    if pid == 0:
-        result = 1
-        try:
-            try:
-                table.lease(1)
-            except ashlar.Error as error:
-                assert error.status is Status.FORKED
-                result = 0
-            lease.retire()
-        finally:
-            os._exit(result)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+    def work():
+        raises(Status.FORKED, table.lease, 1)
+        lease.retire()
+
+    assert child(work) == 0
     assert table.info().leased == 2 and len(lease) == 2

@@ -3,8 +3,6 @@
 """Encoded tensor maps and their cache, on the simulated driver."""
 
 import ctypes
-import gc
-import threading
 
 import pytest
 
@@ -13,12 +11,6 @@ from ashlar import SpecError, Status, TensorMap, TensorMapCache
 from ashlar import cuda as maps_for_cuda
 
 BASE = 0x7F0000000000
-
-
-@pytest.fixture
-def spec():
-    return ashlar.Spec("bf16", (1024, 512), (64, 32), swizzle="128B",
-                       address=BASE)
 
 
 @pytest.fixture
@@ -307,26 +299,16 @@ def test_bad_options_of_a_cache_are_refused(device, raises):
     assert TensorMapCache(device).stats().slots == 4096
 
 
-def test_threads_share_cache_source_and_pool(device, spec, pool):
+def test_threads_share_cache_source_and_pool(device, spec, pool, in_threads):
     cache = TensorMapCache(device, slots=64)
-    errors = []
 
     def work(number):
-        try:
-            for n in range(300):
-                one = spec.replace(address=BASE + 4096 * ((n * 7) % 100))
-                with cache.get(one) as held:
-                    assert bytes(held)[:8] == one.address.to_bytes(8, "little")
-                if n % 50 == number:
-                    ashlar.encode_many(device, [one] * 2000, pool=pool)
-        except BaseException as error:
-            errors.append(error)
+        for n in range(300):
+            one = spec.replace(address=BASE + 4096 * ((n * 7) % 100))
+            with cache.get(one) as held:
+                assert bytes(held)[:8] == one.address.to_bytes(8, "little")
+            if n % 50 == number:
+                ashlar.encode_many(device, [one] * 2000, pool=pool)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
+    in_threads(4, work)
     assert cache.stats().held == 0 and pool.stats().live_slots == 0
-    gc.collect()
