@@ -62,6 +62,16 @@ def library(name):
 # --- arrays over a growing range ----------------------------------------------
 
 
+class Bytes:
+    """Device memory that nobody owns here."""
+
+    def __init__(self, address, size):
+        self.__cuda_array_interface__ = {
+            "shape": (size,), "typestr": "|u1", "data": (address, False),
+            "strides": None, "stream": None, "version": 3,
+        }
+
+
 class Torch:
     name = "torch"
 
@@ -80,6 +90,10 @@ class Torch:
 
     def total(self, array):
         return float(array.double().sum().item())
+
+    def bytes_at(self, address, size):
+        owner = Bytes(address, size)
+        return self.module.as_tensor(owner, device="cuda:0").cpu().numpy()
 
     def stream(self):
         return self.module.cuda.Stream()
@@ -109,6 +123,9 @@ class CuPy(Torch):
 
     def total(self, array):
         return float(array.astype("float64").sum())
+
+    def bytes_at(self, address, size):
+        return self.module.asarray(Bytes(address, size)).get()
 
     def stream(self):
         return self.module.cuda.Stream(non_blocking=True)
@@ -206,6 +223,33 @@ def blocks_are_arrays(arrays, source):
     expect(f"{arrays.name}: and are free behind it",
            arena.stats().waiting_blocks == 0)
     arena.close()
+
+
+def tables_reach_the_device(arrays, source):
+    """Neighbours by a copy, scattered slots by a kernel, a rewritten one."""
+    table = ashlar.TensorMapTable(source, max_slots=4096)
+    stream = arrays.stream()
+    lease = table.lease(1000, run=True)
+    plain = specs(1 << 32)[1]
+    lease.encode([plain.replace(address=(1 << 32) + 4096 * n)
+                  for n in range(1000)])
+    lease.publish(stream, which=range(0, 100))
+    lease.publish(stream, which=range(101, 1000, 2))
+    lease.publish(stream, which=range(100, 1000, 2))
+    lease.rewrite(500, ashlar.TensorMap(source, plain), stream)
+    arrays.finish()
+    there = arrays.bytes_at(table.address, 128 * 1000).tobytes()
+    expect(f"{arrays.name}: a table's maps are on the device",
+           there == b"".join(map(lease.map, range(1000))))
+    with arrays.on(stream):
+        arrays.work()
+    lease.retire(after=ashlar.after(stream))
+    expect(f"{arrays.name}: retired slots wait for their stream",
+           table.info().waiting == 1000)
+    arrays.finish()
+    expect(f"{arrays.name}: and are free behind it",
+           table.info().waiting == 0)
+    table.close()
 
 
 # --- tensor maps --------------------------------------------------------------
@@ -343,7 +387,8 @@ def main():
                  reason or "no kernels run there")
             continue
         readings[name] = module.__version__
-        for work in (arrays_stay, memory_waits, blocks_are_arrays):
+        for work in (arrays_stay, memory_waits, blocks_are_arrays,
+                     tables_reach_the_device):
             work(kind(module), source)
     maps_are_the_drivers(source, memory.address)
     if not driver:
