@@ -31,6 +31,25 @@ static const struct stand_kind cache_kind = {
     .stander = STANDS_CACHE,
 };
 
+static bool make(struct stand *stand,
+                 const struct ashlar_tensormap_cache_options *options)
+{
+    struct ashlar_tensormap_cache *cache = NULL;
+    struct stand *base = &stand->base->stand;
+    enum ashlar_status status;
+    PyThreadState *thread;
+
+    thread = stand_leave_python(base);
+    status = ashlar_tensormap_cache_create(base->object, options, &cache);
+    PyEval_RestoreThread(thread);
+    if (status == ASHLAR_OK)
+        stand_made(stand, cache);
+    else
+        core_raise(stand->state);
+    stand_return(base);
+    return status == ASHLAR_OK;
+}
+
 static PyObject *cache_new(PyTypeObject *type, PyObject *args,
                            PyObject *keywords)
 {
@@ -38,7 +57,6 @@ static PyObject *cache_new(PyTypeObject *type, PyObject *args,
     struct ashlar_tensormap_cache_options options =
         ASHLAR_TENSORMAP_CACHE_OPTIONS_INIT;
     struct core_state *state = PyType_GetModuleState(type);
-    struct ashlar_tensormap_cache *cache = NULL;
     PyObject *given, *slots = NULL;
     struct source_object *source;
     struct stand_object *self;
@@ -55,13 +73,10 @@ static PyObject *cache_new(PyTypeObject *type, PyObject *args,
         return NULL;
     stand_start(&self->stand, state, &cache_kind,
                 (struct stand_object *)source);
-    if (ashlar_tensormap_cache_create(source->stand.object, &options, &cache) !=
-        ASHLAR_OK) {
-        core_raise(state);
+    if (!make(&self->stand, &options)) {
         Py_DECREF((PyObject *)self);
         return NULL;
     }
-    stand_made(&self->stand, cache);
     return (PyObject *)self;
 }
 
