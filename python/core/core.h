@@ -21,8 +21,8 @@
  *   - a slot or run is put exactly once: when it was released, by the caller
  *     or by its end, and nobody looks at its memory any more; so are a block
  *     and a cached map;
- *   - a source, range, arena, cache or table is destroyed exactly once, and only
- *     when nothing stands on it and no thread is in a call on it: struct stand;
+ *   - a source, range, arena, cache or table is destroyed exactly once, when
+ *     nothing stands on it and no thread is in a call on it: see struct stand;
  *   - what is viewed of a range has memory as long as the view: range_see();
  *   - no object refers upwards, so there are no cycles and nothing here takes
  *     part in garbage collection but by reference counts.
@@ -159,7 +159,7 @@ struct stand {
     bool closed;
 };
 
-/** What a Source, Range, Arena, TensorMapCache and TensorMapTable begin with. */
+/** What a Source, Range, Arena, TensorMapCache and TensorMapTable begin as. */
 struct stand_object {
     PyObject_HEAD struct stand stand;
 };

@@ -226,7 +226,7 @@ def driver_file():
     """The simulated driver's file."""
     path = os.environ.get("ASHLAR_CUDASIM")
     if not path:
-        pytest.skip("the plug-in for CUDA and its simulated driver are not here")
+        pytest.skip("there is no plug-in for CUDA, or no simulated driver")
     return path
 
 
