@@ -406,7 +406,7 @@ void fences_quiet(struct fences *fences);
 bool fences_read_at_end(struct core_state *state, PyObject *given,
                         struct fences *fences);
 
-/* source.c, range.c, view.c, arena.c, block.c */
+/* source.c, range.c, grow.c, sight.c, view.c, arena.c, block.c */
 
 extern PyType_Spec source_spec;
 extern PyType_Spec range_spec;
@@ -420,6 +420,10 @@ struct source_object *source_of(struct core_state *state, PyObject *given);
 bool source_for_host(const struct source_object *source);
 /** Whether a device's kernels may. */
 bool source_for_kernels(const struct source_object *source);
+
+/** The number of a location; false and an exception when it can be none. */
+bool range_location(struct core_state *state, PyObject *given,
+                    uint32_t *location_out);
 
 /** "read" and the like, into *rights_out; false and an exception else. */
 bool range_rights(struct core_state *state, PyObject *given,
@@ -436,8 +440,25 @@ bool range_see(struct range_object *range, struct range_sight *sight,
                uint64_t offset, uint64_t bytes, bool ahead);
 void range_unsee(struct range_object *range, struct range_sight *sight);
 
-/** How many bytes are used; false and an exception when it cannot tell. */
+/** Whether nobody looks at these addresses; else an exception says who. */
+bool range_is_unseen(struct range_object *range, uint64_t begin, uint64_t end);
+
+/** What the range holds; false and an exception when it cannot tell. */
 bool range_query(struct range_object *range, struct ashlar_range_info *info);
+
+/** The chunks, to be freed by PyMem_Free(); NULL and an exception else. */
+struct ashlar_range_chunk *range_list_chunks(struct range_object *range,
+                                             size_t *count_out);
+
+/* The methods of Range that are in grow.c. Their names, as all here, are none of
+ * the library's own: pip links its objects into the module. */
+PyObject *range_do_grow(PyObject *self, PyObject *number);
+PyObject *range_do_prepare(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *range_do_shrink(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *range_do_decommit(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *range_do_commit(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *range_do_retire_old(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *range_do_allow(PyObject *self, PyObject *args, PyObject *keywords);
 
 /** A buffer over a stretch that is looked at. */
 int range_fill(struct range_object *range, Py_buffer *view, PyObject *self,

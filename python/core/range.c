@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The ashlar authors */
-/* Ranges. Views of one are in its list, so that nothing is taken away that
- * somebody looks at: the host would crash there. */
+/* Ranges: their life, and what they tell. Growing is in grow.c. */
 #include "core.h"
 
 #include <stdint.h>
@@ -87,8 +86,8 @@ bool range_rights(struct core_state *state, PyObject *given,
     return false;
 }
 
-static bool read_location(struct core_state *state, PyObject *given,
-                          uint32_t *location_out)
+bool range_location(struct core_state *state, PyObject *given,
+                    uint32_t *location_out)
 {
     uint64_t location;
 
@@ -133,8 +132,8 @@ static bool read_access(struct core_state *state, PyObject *given,
         PyObject *pair = PyList_GetItem(pairs, i);
 
         right =
-            read_location(state, PyTuple_GetItem(pair, 0),
-                          &access[i].location) &&
+            range_location(state, PyTuple_GetItem(pair, 0),
+                           &access[i].location) &&
             range_rights(state, PyTuple_GetItem(pair, 1), &access[i].rights);
     }
     Py_XDECREF(pairs);
@@ -251,182 +250,6 @@ static void range_dealloc(PyObject *self)
 
 /* --- what is looked at --------------------------------------------------- */
 
-bool range_query(struct range_object *range, struct ashlar_range_info *info)
-{
-    struct stand *stand = &range->stand;
-    enum ashlar_status status;
-    PyThreadState *thread;
-
-    if (stand_open(stand) == NULL)
-        return false;
-    thread = stand_leave_python(stand);
-    status = ashlar_range_query(stand->object, info);
-    stand_enter_python(stand, thread);
-    if (status != ASHLAR_OK)
-        core_raise(stand->state);
-    return status == ASHLAR_OK;
-}
-
-/* The chunks, to be freed by PyMem_Free(); NULL and an exception else. */
-static struct ashlar_range_chunk *list_chunks(struct range_object *range,
-                                              size_t *count_out)
-{
-    struct ashlar_range_chunk *chunks = NULL;
-    size_t room = 0, count = 0;
-
-    do {
-        PyMem_Free(chunks);
-        room = count + 8;
-        chunks = PyMem_Malloc(room * sizeof(*chunks));
-        if (chunks == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
-        if (ashlar_range_chunks(range->stand.object, chunks, room, &count) !=
-            ASHLAR_OK) {
-            PyMem_Free(chunks);
-            core_raise(range->stand.state);
-            return NULL;
-        }
-    } while (count > room);
-    *count_out = count;
-    return chunks;
-}
-
-/* Whether there is memory in all of a stretch; else an exception. */
-static bool is_there(struct range_object *range, uint64_t offset,
-                     uint64_t bytes)
-{
-    size_t count = 0, i;
-    struct ashlar_range_chunk *chunks = list_chunks(range, &count);
-    uint64_t end = offset + bytes;
-
-    if (chunks == NULL)
-        return false;
-    for (i = 0; i < count && offset < end; i++)
-        if (chunks[i].offset <= offset)
-            offset = chunks[i].offset + chunks[i].bytes > offset
-                         ? chunks[i].offset + chunks[i].bytes
-                         : offset;
-    PyMem_Free(chunks);
-    if (offset >= end)
-        return true;
-    core_raise_as(range->stand.state, ASHLAR_ERR_INVALID,
-                  "there is no memory at offset %llu: it was decommitted; "
-                  "commit() it first",
-                  (unsigned long long)offset);
-    return false;
-}
-
-/* Whether nobody else has a say in what memory there is; else an exception. */
-static bool is_steady(struct range_object *range)
-{
-    if (range->takers != 0) {
-        core_raise_as(range->stand.state, ASHLAR_ERR_BUSY,
-                      "another thread is taking memory of this range away");
-        return false;
-    }
-    if (range->stand.standers[STANDS_ARENA] != 0) {
-        core_raise_as(range->stand.state, ASHLAR_ERR_BUSY,
-                      "an arena stands on this range: its blocks can be "
-                      "viewed, not the range");
-        return false;
-    }
-    return true;
-}
-
-/* The stretch of a sight, if it may be looked at; else an exception. From here
- * until it is in the list nobody else may run. */
-static bool find_sight(struct range_object *range, struct range_sight *sight,
-                       uint64_t offset, uint64_t bytes, bool ahead)
-{
-    struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
-    struct stand *stand = &range->stand;
-    uint64_t end;
-
-    if (ashlar_range_query(stand->object, &info) != ASHLAR_OK) {
-        core_raise(stand->state);
-        return false;
-    }
-    end = ahead ? info.reserved_bytes : info.used_bytes;
-    if (bytes == RANGE_REST && offset <= end)
-        bytes = end - offset;
-    if (offset > end || bytes > end - offset) {
-        core_raise_as(stand->state, ASHLAR_ERR_INVALID,
-                      "offset %llu and %llu bytes from there are not within "
-                      "the %llu bytes that are %s",
-                      (unsigned long long)offset, (unsigned long long)bytes,
-                      (unsigned long long)end, ahead ? "reserved" : "used");
-        return false;
-    }
-    if (!ahead && !is_there(range, offset, bytes))
-        return false;
-    sight->address = info.base + offset;
-    sight->bytes = bytes;
-    sight->ahead = ahead;
-    return true;
-}
-
-bool range_see(struct range_object *range, struct range_sight *sight,
-               uint64_t offset, uint64_t bytes, bool ahead)
-{
-    if (stand_open(&range->stand) == NULL || !is_steady(range) ||
-        !find_sight(range, sight, offset, bytes, ahead))
-        return false;
-    sight->previous = NULL;
-    sight->next = range->sights;
-    if (range->sights != NULL)
-        range->sights->previous = sight;
-    range->sights = sight;
-    stand_hold(&range->stand, STANDS_VIEW);
-    return true;
-}
-
-void range_unsee(struct range_object *range, struct range_sight *sight)
-{
-    if (sight->previous != NULL)
-        sight->previous->next = sight->next;
-    else
-        range->sights = sight->next;
-    if (sight->next != NULL)
-        sight->next->previous = sight->previous;
-    stand_drop(&range->stand, STANDS_VIEW);
-}
-
-/* Whether nobody looks at these addresses; else an exception says who. */
-static bool is_unseen(struct range_object *range, uint64_t begin, uint64_t end)
-{
-    const struct range_sight *sight;
-
-    for (sight = range->sights; sight != NULL; sight = sight->next) {
-        uint64_t last = sight->address + sight->bytes;
-
-        if (sight->ahead || sight->bytes == 0 || sight->address >= end ||
-            last <= begin)
-            continue;
-        core_raise_as(range->stand.state, ASHLAR_ERR_BUSY,
-                      "a view of %llu bytes at %p is alive: let it go before "
-                      "its memory",
-                      (unsigned long long)sight->bytes,
-                      (void *)(uintptr_t)sight->address);
-        return false;
-    }
-    return true;
-}
-
-int range_fill(struct range_object *range, Py_buffer *view, PyObject *self,
-               const struct range_sight *sight, int flags)
-{
-    if (!source_for_host(base_of(range)) ||
-        range->rights == ASHLAR_RIGHTS_NONE) {
-        PyErr_SetString(PyExc_BufferError, "the host cannot read this memory");
-        return -1;
-    }
-    return PyBuffer_FillInfo(view, self, (void *)(uintptr_t)sight->address,
-                             (Py_ssize_t)sight->bytes,
-                             range->rights != ASHLAR_RIGHTS_READ_WRITE, flags);
-}
-
 /* The whole, from the buffer protocol: it has no object for its sight. */
 static int range_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
@@ -455,15 +278,6 @@ static void range_releasebuffer(PyObject *self, Py_buffer *view)
 {
     range_unsee(range_of(self), view->internal);
     PyMem_Free(view->internal);
-}
-
-PyObject *core_cuda_interface(uint64_t address, uint64_t bytes, bool readonly)
-{
-    /* No stream: whoever reads orders that behind the writes. */
-    return Py_BuildValue("{s:(K),s:s,s:(KN),s:O,s:O,s:i}", "shape",
-                         (unsigned long long)bytes, "typestr", "|u1", "data",
-                         (unsigned long long)address, PyBool_FromLong(readonly),
-                         "strides", Py_None, "stream", Py_None, "version", 3);
 }
 
 static PyObject *range_get_cuda_interface(PyObject *self, void *unused)
@@ -507,240 +321,6 @@ static PyObject *range_view(PyObject *self, PyObject *args, PyObject *keywords)
     return view_new(range, offset, bytes, ahead);
 }
 
-/* --- growing and shrinking ----------------------------------------------- */
-
-static PyObject *tell(struct range_object *range, enum ashlar_status status,
-                      const struct ashlar_range_result *result)
-{
-    static const char *const paths[] = {
-        [ASHLAR_RANGE_PATH_NONE] = "none",
-        [ASHLAR_RANGE_PATH_IN_RESERVATION] = "in place",
-        [ASHLAR_RANGE_PATH_ADJACENT] = "adjacent",
-        [ASHLAR_RANGE_PATH_MOVED] = "moved",
-    };
-
-    if (status != ASHLAR_OK)
-        return core_raise(range->stand.state);
-#define N(_member) (unsigned long long)result->_member
-    return PyObject_CallFunction(
-        range->stand.state->range_result, "sKKKKKI",
-        result->path <= ASHLAR_RANGE_PATH_MOVED ? paths[result->path] : "?",
-        N(base), N(old_base), N(used_bytes), N(committed_bytes),
-        N(released_bytes), result->source_calls);
-#undef N
-}
-
-static PyObject *range_grow(PyObject *self, PyObject *number)
-{
-    struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
-    struct range_object *range = range_of(self);
-    struct stand *stand = &range->stand;
-    enum ashlar_status status;
-    PyThreadState *thread;
-    uint64_t total;
-
-    if (!core_number(stand->state, number, "total", &total) ||
-        stand_open(stand) == NULL)
-        return NULL;
-    thread = stand_leave_python(stand);
-    status = ashlar_range_grow_to(stand->object, total, &result);
-    stand_enter_python(stand, thread);
-    return tell(range, status, &result);
-}
-
-static PyObject *range_prepare(PyObject *self, PyObject *args,
-                               PyObject *keywords)
-{
-    static const char *const names[] = {"total", "mapped", NULL};
-    struct stand *stand = stand_of(self);
-    enum ashlar_status status;
-    PyThreadState *thread;
-    PyObject *number;
-    uint64_t total;
-    int mapped = 1;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:prepare",
-                                     (char **)names, &number, &mapped) ||
-        !core_number(stand->state, number, "total", &total) ||
-        stand_open(stand) == NULL)
-        return NULL;
-    thread = stand_leave_python(stand);
-    status = ashlar_range_prepare(stand->object, total,
-                                  mapped ? ASHLAR_RANGE_MAPPED
-                                         : ASHLAR_RANGE_CREATED);
-    stand_enter_python(stand, thread);
-    return stand_answer(stand, status);
-}
-
-/* While memory is being taken away nobody may begin to look at it. */
-static PyThreadState *begin_taking(struct range_object *range)
-{
-    range->takers++;
-    return stand_leave_python(&range->stand);
-}
-
-static void end_taking(struct range_object *range, PyThreadState *thread)
-{
-    stand_enter_python(&range->stand, thread);
-    range->takers--;
-}
-
-static PyObject *range_shrink(PyObject *self, PyObject *args,
-                              PyObject *keywords)
-{
-    static const char *const names[] = {"total", "after", NULL};
-    struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
-    struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
-    struct range_object *range = range_of(self);
-    struct stand *stand = &range->stand;
-    PyObject *number, *given, *answer = NULL;
-    struct fences after;
-    uint64_t total;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O$O:shrink",
-                                     (char **)names, &number, &given) ||
-        !core_number(stand->state, number, "total", &total) ||
-        !fences_read(stand->state, given, &after))
-        return NULL;
-    if (range_query(range, &info) &&
-        (total >= info.used_bytes ||
-         is_unseen(range, info.base + total, info.base + info.used_bytes))) {
-        PyThreadState *thread = begin_taking(range);
-        enum ashlar_status status = ashlar_range_shrink_to(
-            stand->object, total, after.fence, after.n, &result);
-
-        end_taking(range, thread);
-        answer = tell(range, status, &result);
-    }
-    fences_forget(&after);
-    return answer;
-}
-
-static PyObject *range_decommit(PyObject *self, PyObject *args,
-                                PyObject *keywords)
-{
-    static const char *const names[] = {"offset", "bytes", "after", NULL};
-    struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
-    struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
-    struct range_object *range = range_of(self);
-    struct stand *stand = &range->stand;
-    PyObject *from, *length, *given, *answer = NULL;
-    struct fences after;
-    uint64_t offset, bytes;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO$O:decommit",
-                                     (char **)names, &from, &length, &given) ||
-        !core_number(stand->state, from, "offset", &offset) ||
-        !core_number(stand->state, length, "bytes", &bytes) ||
-        !fences_read(stand->state, given, &after))
-        return NULL;
-    /* What lies outside is the library's to refuse. */
-    if (range_query(range, &info) &&
-        (offset > info.used_bytes || bytes > info.used_bytes - offset ||
-         is_unseen(range, info.base + offset, info.base + offset + bytes))) {
-        PyThreadState *thread = begin_taking(range);
-        enum ashlar_status status = ashlar_range_decommit(
-            stand->object, offset, bytes, after.fence, after.n, &result);
-
-        end_taking(range, thread);
-        answer = tell(range, status, &result);
-    }
-    fences_forget(&after);
-    return answer;
-}
-
-static PyObject *range_commit(PyObject *self, PyObject *args,
-                              PyObject *keywords)
-{
-    static const char *const names[] = {"offset", "bytes", NULL};
-    struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
-    struct range_object *range = range_of(self);
-    struct stand *stand = &range->stand;
-    enum ashlar_status status;
-    PyObject *from, *length;
-    PyThreadState *thread;
-    uint64_t offset, bytes;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:commit",
-                                     (char **)names, &from, &length) ||
-        !core_number(stand->state, from, "offset", &offset) ||
-        !core_number(stand->state, length, "bytes", &bytes) ||
-        stand_open(stand) == NULL)
-        return NULL;
-    thread = stand_leave_python(stand);
-    status = ashlar_range_commit(stand->object, offset, bytes, &result);
-    stand_enter_python(stand, thread);
-    return tell(range, status, &result);
-}
-
-static PyObject *range_retire_old(PyObject *self, PyObject *args,
-                                  PyObject *keywords)
-{
-    static const char *const names[] = {"after", NULL};
-    struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
-    struct range_object *range = range_of(self);
-    struct stand *stand = &range->stand;
-    PyObject *given, *answer = NULL;
-    struct fences after;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "$O:retire_old",
-                                     (char **)names, &given) ||
-        !fences_read(stand->state, given, &after))
-        return NULL;
-    if (range_query(range, &info) && is_unseen(range, 0, info.base) &&
-        is_unseen(range, info.base + info.reserved_bytes, UINT64_MAX)) {
-        PyThreadState *thread = begin_taking(range);
-        enum ashlar_status status =
-            ashlar_range_retire_old(stand->object, after.fence, after.n);
-
-        end_taking(range, thread);
-        answer = stand_answer(stand, status);
-    }
-    fences_forget(&after);
-    return answer;
-}
-
-/* The host's own rights are not taken from under who looks. */
-static bool may_restrict(struct range_object *range, uint32_t location,
-                         uint32_t rights)
-{
-    if (location != base_of(range)->home || rights >= range->rights ||
-        !source_for_host(base_of(range)))
-        return true;
-    if (range->stand.standers[STANDS_ARENA] != 0) {
-        core_raise_as(range->stand.state, ASHLAR_ERR_BUSY,
-                      "an arena stands on this range: its blocks are read and "
-                      "written");
-        return false;
-    }
-    return is_unseen(range, 0, UINT64_MAX);
-}
-
-static PyObject *range_allow(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    static const char *const names[] = {"location", "rights", NULL};
-    struct range_object *range = range_of(self);
-    struct stand *stand = &range->stand;
-    PyObject *place, *given;
-    enum ashlar_status status;
-    PyThreadState *thread;
-    uint32_t location, rights;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:allow", (char **)names,
-                                     &place, &given) ||
-        !read_location(stand->state, place, &location) ||
-        !range_rights(stand->state, given, &rights) ||
-        stand_open(stand) == NULL || !may_restrict(range, location, rights))
-        return NULL;
-    thread = begin_taking(range);
-    status =
-        ashlar_range_allow(stand->object, location, (enum ashlar_rights)rights);
-    end_taking(range, thread);
-    if (status == ASHLAR_OK && location == base_of(range)->home)
-        range->rights = rights;
-    return stand_answer(stand, status);
-}
-
 /* --- asking -------------------------------------------------------------- */
 
 static PyObject *range_info(PyObject *self, PyObject *unused)
@@ -770,7 +350,7 @@ static PyObject *range_chunks(PyObject *self, PyObject *unused)
     (void)unused;
     if (stand_open(&range->stand) == NULL)
         return NULL;
-    chunks = list_chunks(range, &n);
+    chunks = range_list_chunks(range, &n);
     if (chunks == NULL)
         return NULL;
     list = PyList_New(0);
@@ -843,36 +423,36 @@ static PyObject *range_repr(PyObject *self)
 #define WITH_KEYWORDS(_function) (PyCFunction)(void (*)(void)) _function
 
 static PyMethodDef range_methods[] = {
-    {"grow", range_grow, METH_O,
+    {"grow", range_do_grow, METH_O,
      PyDoc_STR(
          "grow($self, total, /)\n--\n\n"
          "Make at least `total` bytes usable; it never shrinks. A\n"
          "RangeResult, whose path is \"none\", \"in place\", \"adjacent\"\n"
          "or, for a range that may, \"moved\".")},
-    {"prepare", WITH_KEYWORDS(range_prepare), METH_VARARGS | METH_KEYWORDS,
+    {"prepare", WITH_KEYWORDS(range_do_prepare), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("prepare($self, total, *, mapped=True)\n--\n\n"
                "Do ahead of need what a grow to `total` has to do: all of it,\n"
                "or without mapping the memory. shrink() gives it back.")},
-    {"shrink", WITH_KEYWORDS(range_shrink), METH_VARARGS | METH_KEYWORDS,
+    {"shrink", WITH_KEYWORDS(range_do_shrink), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR(
          "shrink($self, total, *, after)\n--\n\n"
          "Make no more than `total` bytes usable. Whole chunks beyond go\n"
          "when the fences have passed: ashlar.after(stream), a list of\n"
          "them, or ashlar.QUIET when nobody uses it any more. Error,\n"
          "status BUSY, while a view of them is alive.")},
-    {"decommit", WITH_KEYWORDS(range_decommit), METH_VARARGS | METH_KEYWORDS,
+    {"decommit", WITH_KEYWORDS(range_do_decommit), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("decommit($self, offset, bytes, *, after)\n--\n\n"
                "Take the memory of a part away, whole chunks of it; its\n"
                "addresses stay. As shrink() in all else.")},
-    {"commit", WITH_KEYWORDS(range_commit), METH_VARARGS | METH_KEYWORDS,
+    {"commit", WITH_KEYWORDS(range_do_commit), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("commit($self, offset, bytes)\n--\n\n"
                "Give a part memory again, fresh, where it has none.")},
-    {"retire_old", WITH_KEYWORDS(range_retire_old),
+    {"retire_old", WITH_KEYWORDS(range_do_retire_old),
      METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("retire_old($self, *, after)\n--\n\n"
                "Let the addresses go that moves left behind, when the fences\n"
                "have passed. Until then they are as good as the new ones.")},
-    {"allow", WITH_KEYWORDS(range_allow), METH_VARARGS | METH_KEYWORDS,
+    {"allow", WITH_KEYWORDS(range_do_allow), METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR(
          "allow($self, location, rights)\n--\n\n"
          "Set the rights of a location (a device's number) on the whole\n"
