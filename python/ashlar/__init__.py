@@ -8,11 +8,35 @@
     slot = pool.get()           # slot.address % 128 == 0, always
     run = pool.run(4096)        # 4,096 of them side by side, one object
 
+    memory = ashlar.Range(ashlar.Source("cuda"))
+    memory.grow(1 << 30)        # device memory that grows where it is
+
 ashlar.cuda has tensor maps for the users of cuda.bindings, and
 `python -m ashlar.doctor` looks at what this machine mixes.
 """
 
-from ._records import Error, PoolStats, Status, TypeInfo
+from ._records import (
+    QUIET,
+    ArenaFragmentation,
+    ArenaStats,
+    Error,
+    Fence,
+    Finding,
+    PoolStats,
+    RangeInfo,
+    RangeResult,
+    SourceInfo,
+    SpecError,
+    Status,
+    TableInfo,
+    TableSlot,
+    TensorMapCacheStats,
+    TypeInfo,
+    after,
+    after_capture,
+    after_event,
+    after_graph,
+)
 
 
 def _explain(error: ImportError) -> str:
@@ -49,11 +73,24 @@ def _explain(error: ImportError) -> str:
 
 try:
     from ._core import (
+        Arena,
+        Block,
+        CachedMap,
         Pool,
+        Range,
+        RangeView,
         Row,
         Run,
         Slot,
+        Source,
+        Spec,
+        TableLease,
+        TensorMap,
+        TensorMapCache,
+        TensorMapTable,
         build_info,
+        encode_into,
+        encode_many,
         find_type,
         register,
         report,
@@ -69,15 +106,44 @@ except ImportError as error:
 __version__ = version()
 
 __all__ = [
+    "QUIET",
+    "Arena",
+    "ArenaFragmentation",
+    "ArenaStats",
+    "Block",
+    "CachedMap",
     "Error",
+    "Fence",
+    "Finding",
     "Pool",
     "PoolStats",
+    "Range",
+    "RangeInfo",
+    "RangeResult",
+    "RangeView",
     "Row",
     "Run",
     "Slot",
+    "Source",
+    "SourceInfo",
+    "Spec",
+    "SpecError",
     "Status",
+    "TableInfo",
+    "TableLease",
+    "TableSlot",
+    "TensorMap",
+    "TensorMapCache",
+    "TensorMapCacheStats",
+    "TensorMapTable",
     "TypeInfo",
+    "after",
+    "after_capture",
+    "after_event",
+    "after_graph",
     "build_info",
+    "encode_into",
+    "encode_many",
     "find_type",
     "register",
     "report",

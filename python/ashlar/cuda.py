@@ -30,10 +30,16 @@ import types
 import warnings
 from typing import Any, Sequence
 
-from . import Error, Pool, Row, Slot, Status
+from . import CachedMap, Error, Pool, Row, Slot, Status, TensorMap
 from ._core import _copy_from
 
-__all__ = ["aligned_maps", "encode_tiled", "map_pool", "tensor_map"]
+__all__ = [
+    "aligned_maps",
+    "borrow",
+    "encode_tiled",
+    "map_pool",
+    "tensor_map",
+]
 
 _MAP_BYTES = 128
 _ALIGNMENT = 128
@@ -143,7 +149,7 @@ def _aligned_class(driver: Any) -> Any:
     return aligned
 
 
-def _check_slot(slot: Slot | Row) -> memoryview:
+def _check_slot(slot: Slot | Row | TensorMap | CachedMap) -> memoryview:
     """A view of the caller's slot, which keeps it from going back."""
     view = memoryview(slot)
     if view.nbytes < _MAP_BYTES:
@@ -209,6 +215,18 @@ def tensor_map(
     made = _place(_aligned_class(_bindings()), slot, pool)
     if source is not None:
         _fill(made, source)
+    return made
+
+
+def borrow(map: TensorMap | CachedMap) -> Any:
+    """A driver.CUtensorMap over the bytes of a map that ashlar encoded.
+
+    Nothing is copied: it is for reading, as a launch by value does, and keeps
+    those bytes as they are as long as it lives.
+    """
+    held = _check_slot(map)
+    made = _aligned_class(_bindings())(_ptr=map.address)
+    made._held = held
     return made
 
 

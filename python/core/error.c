@@ -82,6 +82,35 @@ bool core_count(struct core_state *state, PyObject *number, const char *what,
     return true;
 }
 
+bool core_number(struct core_state *state, PyObject *number, const char *what,
+                 uint64_t *number_out)
+{
+    PyObject *index = PyNumber_Index(number);
+    unsigned long long value;
+
+    if (index == NULL)
+        return false;
+    value = PyLong_AsUnsignedLongLong(index);
+    Py_DECREF(index);
+    if (value == (unsigned long long)-1 && PyErr_Occurred() != NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+            return false;
+        PyErr_Clear();
+        core_raise_as(state, ASHLAR_ERR_INVALID,
+                      "%s is %R; it is 0 to 2^64 - 1", what, number);
+        return false;
+    }
+    *number_out = value;
+    return true;
+}
+
+bool core_set_number(struct core_state *state, PyObject *given,
+                     const char *what, uint64_t *number_out)
+{
+    return given == NULL || given == Py_None ||
+           core_number(state, given, what, number_out);
+}
+
 const char *core_text(PyObject *given)
 {
     Py_ssize_t bytes;

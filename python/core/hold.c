@@ -15,6 +15,15 @@ void hold_start(struct hold *hold, struct pool_object *pool, void *address,
     hold->released = false;
 }
 
+static const char *name_of(const struct hold *hold, PyObject *self)
+{
+    struct core_state *state = PyType_GetModuleState(Py_TYPE(self));
+
+    return Py_TYPE(self) == state->map_type ? "map"
+           : hold->slots == 0               ? "slot"
+                                            : "run";
+}
+
 static bool give_back(const struct hold *hold)
 {
     struct ashlar_pool *pool = hold->pool->pool;
@@ -68,7 +77,7 @@ PyObject *hold_release(struct hold *hold, PyObject *self)
     if (hold->released)
         return core_raise_for(
             self, ASHLAR_ERR_NOT_LIVE, "this %s was released already%s",
-            hold->slots == 0 ? "slot" : "run",
+            name_of(hold, self),
             hold->pool == NULL ? "" : ", and goes back with its last view");
     return release(hold);
 }
@@ -102,7 +111,7 @@ char *hold_address(struct hold *hold, PyObject *self)
     if (hold->released) {
         core_raise_for(self, ASHLAR_ERR_NOT_LIVE,
                        "this %s was released: its address is no longer yours",
-                       hold->slots == 0 ? "slot" : "run");
+                       name_of(hold, self));
         return NULL;
     }
     return hold->address;

@@ -130,39 +130,111 @@ static bool add_type(PyObject *module, PyType_Spec *spec,
     return type != NULL && PyModule_AddType(module, *type_out) == 0;
 }
 
+/* The classes of Python's that the state knows, by name. */
+static const struct {
+    const char *name;
+    size_t offset;
+} record_places[] = {
+#define RECORD(_name, _member) {_name, offsetof(struct core_state, _member)}
+    RECORD("Error", error),
+    RECORD("TypeInfo", type_info),
+    RECORD("PoolStats", pool_stats),
+    RECORD("Fence", fence),
+    RECORD("SourceInfo", source_info),
+    RECORD("RangeInfo", range_info),
+    RECORD("RangeResult", range_result),
+    RECORD("ArenaStats", arena_stats),
+    RECORD("ArenaFragmentation", arena_fragmentation),
+    RECORD("Finding", finding),
+    RECORD("SpecError", spec_error),
+    RECORD("TensorMapCacheStats", cache_stats),
+    RECORD("TableInfo", table_info),
+    RECORD("TableSlot", table_slot),
+    RECORD("_handle", handle_of),
+#undef RECORD
+};
+
+/* The types that are made here. */
+static const struct {
+    PyType_Spec *spec;
+    size_t offset;
+} type_places[] = {
+#define TYPE(_spec, _member) {_spec, offsetof(struct core_state, _member)}
+    TYPE(&pool_spec, pool_type),     TYPE(&slot_spec, slot_type),
+    TYPE(&run_spec, run_type),       TYPE(&row_spec, row_type),
+    TYPE(&source_spec, source_type), TYPE(&range_spec, range_type),
+    TYPE(&view_spec, view_type),     TYPE(&arena_spec, arena_type),
+    TYPE(&block_spec, block_type),   TYPE(&spec_spec, spec_type),
+    TYPE(&map_spec, map_type),       TYPE(&cache_spec, cache_type),
+    TYPE(&cached_spec, cached_type), TYPE(&table_spec, table_type),
+    TYPE(&leased_spec, lease_type),
+#undef TYPE
+};
+
+#define RECORDS (sizeof(record_places) / sizeof(record_places[0]))
+#define TYPES   (sizeof(type_places) / sizeof(type_places[0]))
+
+static PyObject **record_at(struct core_state *state, size_t i)
+{
+    return (PyObject **)((char *)state + record_places[i].offset);
+}
+
+static PyTypeObject **type_at(struct core_state *state, size_t i)
+{
+    return (PyTypeObject **)((char *)state + type_places[i].offset);
+}
+
+static bool find_records(PyObject *records, struct core_state *state)
+{
+    size_t i;
+
+    for (i = 0; i < RECORDS; i++) {
+        PyObject *record =
+            PyObject_GetAttrString(records, record_places[i].name);
+
+        *record_at(state, i) = record;
+        if (record == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool add_types(PyObject *module, struct core_state *state)
+{
+    size_t i;
+
+    for (i = 0; i < TYPES; i++)
+        if (!add_type(module, type_places[i].spec, type_at(state, i)))
+            return false;
+    return true;
+}
+
 static int start(PyObject *module)
 {
     struct core_state *state = PyModule_GetState(module);
     PyObject *records = PyImport_ImportModule("ashlar._records");
+    bool right;
 
     if (records == NULL)
         return -1;
-    state->error = PyObject_GetAttrString(records, "Error");
-    state->type_info = PyObject_GetAttrString(records, "TypeInfo");
-    state->pool_stats = PyObject_GetAttrString(records, "PoolStats");
+    right = find_records(records, state);
     Py_DECREF(records);
-    if (state->error == NULL || state->type_info == NULL ||
-        state->pool_stats == NULL)
+    if (!right || !add_types(module, state))
         return -1;
-    if (!add_type(module, &pool_spec, &state->pool_type) ||
-        !add_type(module, &slot_spec, &state->slot_type) ||
-        !add_type(module, &run_spec, &state->run_type) ||
-        !add_type(module, &row_spec, &state->row_type))
+    if (PyModule_AddFunctions(module, type_functions) < 0)
         return -1;
-    return PyModule_AddFunctions(module, type_functions);
+    return PyModule_AddFunctions(module, map_functions);
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct core_state *state = PyModule_GetState(module);
+    size_t i;
 
-    Py_VISIT(state->error);
-    Py_VISIT(state->type_info);
-    Py_VISIT(state->pool_stats);
-    Py_VISIT(state->pool_type);
-    Py_VISIT(state->slot_type);
-    Py_VISIT(state->run_type);
-    Py_VISIT(state->row_type);
+    for (i = 0; i < RECORDS; i++)
+        Py_VISIT(*record_at(state, i));
+    for (i = 0; i < TYPES; i++)
+        Py_VISIT(*type_at(state, i));
     return 0;
 }
 
@@ -171,14 +243,12 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 static int clear(PyObject *module)
 {
     struct core_state *state = PyModule_GetState(module);
+    size_t i;
 
-    Py_CLEAR(state->error);
-    Py_CLEAR(state->type_info);
-    Py_CLEAR(state->pool_stats);
-    Py_CLEAR(state->pool_type);
-    Py_CLEAR(state->slot_type);
-    Py_CLEAR(state->run_type);
-    Py_CLEAR(state->row_type);
+    for (i = 0; i < RECORDS; i++)
+        Py_CLEAR(*record_at(state, i));
+    for (i = 0; i < TYPES; i++)
+        Py_CLEAR(*type_at(state, i));
     return 0;
 }
 

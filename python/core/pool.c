@@ -56,37 +56,6 @@ static void pool_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The library's type for a name, or for a TypeInfo by its name. */
-static const struct ashlar_type *find_type(struct core_state *state,
-                                           PyObject *given)
-{
-    const struct ashlar_type *type = NULL;
-    PyObject *name = given;
-    const char *text;
-
-    Py_INCREF(name);
-    if (!PyUnicode_Check(given)) {
-        Py_DECREF(name);
-        name = PyObject_GetAttrString(given, "name");
-        if (name == NULL || !PyUnicode_Check(name)) {
-            Py_XDECREF(name);
-            PyErr_Format(PyExc_TypeError,
-                         "a type is given by its name or as a TypeInfo, not "
-                         "as %R",
-                         given);
-            return NULL;
-        }
-    }
-    text = core_text(name);
-    if (text != NULL) {
-        type = ashlar_type_find(text);
-        if (type == NULL)
-            core_raise(state);
-    }
-    Py_DECREF(name);
-    return type;
-}
-
 static bool make(struct pool_object *pool, const struct ashlar_type *type,
                  const struct ashlar_pool_options *options, size_t reserve)
 {
@@ -149,7 +118,7 @@ static PyObject *pool_new(PyTypeObject *self_type, PyObject *args,
         options.cache_slots = ASHLAR_POOL_CACHE_NONE;
     options.flags = (unchecked ? ASHLAR_POOL_UNCHECKED : 0) |
                     (huge_pages ? ASHLAR_POOL_HUGE_PAGES : 0);
-    type = find_type(state, given);
+    type = type_of(state, given);
     if (type == NULL)
         return NULL;
     pool = PyObject_New(struct pool_object, self_type);

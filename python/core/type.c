@@ -48,6 +48,35 @@ PyObject *type_info_new(struct core_state *state,
 #undef FLAG
 }
 
+const struct ashlar_type *type_of(struct core_state *state, PyObject *given)
+{
+    const struct ashlar_type *type = NULL;
+    PyObject *name = given;
+    const char *text;
+
+    Py_INCREF(name);
+    if (!PyUnicode_Check(given)) {
+        Py_DECREF(name);
+        name = PyObject_GetAttrString(given, "name");
+        if (name == NULL || !PyUnicode_Check(name)) {
+            Py_XDECREF(name);
+            PyErr_Format(PyExc_TypeError,
+                         "a type is given by its name or as a TypeInfo, not "
+                         "as %R",
+                         given);
+            return NULL;
+        }
+    }
+    text = core_text(name);
+    if (text != NULL) {
+        type = ashlar_type_find(text);
+        if (type == NULL)
+            core_raise(state);
+    }
+    Py_DECREF(name);
+    return type;
+}
+
 static PyObject *register_type(PyObject *module, PyObject *args,
                                PyObject *keywords)
 {

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The ashlar authors
 
+import ctypes
+import gc
 import importlib
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
+import traceback
 
 import pytest
 
@@ -48,6 +53,52 @@ class Tap:
 
     def pytest_sessionfinish(self):
         self.file.write(f"1..{self.count}\n")
+
+
+def run_in_threads(count, work):
+    errors = []
+
+    def guarded(number):
+        try:
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=guarded, args=(number,))
+        for number in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors
+
+
+@pytest.fixture
+def in_threads():
+    """in_threads(count, work): work(number) in each; none may raise."""
+    return run_in_threads
+
+
+def run_in_child(work):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            signal.alarm(60)
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.fixture
+def child():
+    """child(work): run it in a forked child; 0 when it came to its end."""
+    return run_in_child
 
 
 @pytest.fixture
@@ -105,3 +156,97 @@ def driver(request, monkeypatch):
     module.cuCtxSetCurrent("a context")
     yield module
     forget_bindings()
+
+
+@pytest.fixture
+def spec():
+    """A spec that the encoder takes."""
+    return ashlar.Spec("bf16", (1024, 512), (64, 32), swizzle="128B",
+                       address=0x7F0000000000)
+
+
+@pytest.fixture
+def vm():
+    """A source of host memory that grows, of small granules."""
+    return ashlar.Source("vm", {"granule": "64K", "memory": "64M"})
+
+
+class SimulatedDriver:
+    """What tests ask of the simulated driver: see cudasim.h."""
+
+    def __init__(self, path):
+        self.path = path
+        self.entries = ctypes.CDLL(path)
+
+    def call(self, name, *arguments):
+        assert getattr(self.entries, name)(*arguments) == 0, name
+
+    def reset(self, settings):
+        self.call("cudasim_reset", settings.encode())
+
+    def fail(self, entry, nth=1, result=2, forever=0):
+        name = entry.encode() if entry else None
+        self.call("cudasim_fail", name, ctypes.c_uint64(nth), result, forever)
+
+    def calls(self, entry):
+        count = self.entries.cudasim_calls
+        count.restype = ctypes.c_uint64
+        return count(entry.encode())
+
+    def context(self):
+        """Make the primary context of device 0 current."""
+        context = ctypes.c_void_p()
+        self.call("cuInit", 0)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        self.call("cuCtxSetCurrent", context)
+
+    def stream(self):
+        stream = ctypes.c_void_p()
+        self.call("cuStreamCreate", ctypes.byref(stream), 1)
+        return stream
+
+    def touch(self, stream, address, size):
+        """Queue a kernel that writes there, until finish()."""
+        self.call("cudasim_touch", stream, ctypes.c_uint64(address),
+                  ctypes.c_size_t(size), 1)
+
+    def finish(self, stream):
+        self.call("cudasim_finish", stream)
+
+    def left(self):
+        """What was not given back: reservations, handles, mappings, events."""
+        account = (ctypes.c_uint64 * 19)()
+        account[0] = ctypes.sizeof(account)
+        self.call("cudasim_query", account)
+        return account[1], account[3], account[6], account[9]
+
+
+@pytest.fixture
+def driver_file():
+    """The simulated driver's file."""
+    path = os.environ.get("ASHLAR_CUDASIM")
+    if not path:
+        pytest.skip("there is no plug-in for CUDA, or no simulated driver")
+    return path
+
+
+@pytest.fixture
+def simulated(driver_file):
+    """The simulated driver, fresh; at the end nothing was lost."""
+    driver = SimulatedDriver(driver_file)
+    gc.collect()
+    # A fresh machine under what stands on the old one would be no good.
+    assert driver.left() == (0, 0, 0, 0), "an earlier test lost something"
+    driver.reset("memory=64M")
+    yield driver
+    driver.entries.cudasim_fail_none()
+    # What a caught exception's frames still hold.
+    gc.collect()
+    assert driver.left() == (0, 0, 0, 0)
+
+
+@pytest.fixture
+def device(simulated):
+    """A source on the simulated driver's device 0."""
+    with ashlar.Source("cuda", {"driver": simulated.path}) as source:
+        yield source

@@ -25,6 +25,14 @@ PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
 export PYTHONPATH LD_LIBRARY_PATH PYTHONDONTWRITEBYTECODE
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD
 
+# The plug-in for CUDA and the simulated driver, where they were built.
+unset CUDASIM
+ASHLAR_PLUGIN_PATH=$top_builddir/plugins/cuda/.libs
+ASHLAR_CUDASIM=
+[ ! -f "$ASHLAR_PLUGIN_PATH/ashlar_cuda.so" ] ||
+  ASHLAR_CUDASIM=$top_builddir/tests/cudasim/.libs/libcuda.so.1
+export ASHLAR_PLUGIN_PATH ASHLAR_CUDASIM
+
 # A run that is cut short leaves no plan, which counts as an error.
 "$PYTHON" -X faulthandler -m pytest -q -p no:cacheprovider \
   --basetemp="$scratch/tmp" --tap="$scratch/tap" \

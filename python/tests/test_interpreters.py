@@ -30,6 +30,10 @@ except ashlar.Error as error:
 else:
     raise AssertionError
 kept.append(pool.get_many(5))
+memory = ashlar.Range(ashlar.Source("vm"))
+memory.grow(1 << 20)
+kept += [memoryview(memory), memory.view(5)]
+kept.append(ashlar.Arena(ashlar.Source("vm")).alloc(100))
 """
 
 # Of their own locks, from 3.12 on, or sharing the main interpreter's.

@@ -3,7 +3,6 @@
 """Threads, fork, and the end of the process."""
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -13,27 +12,7 @@ import pytest
 import ashlar
 
 
-def in_threads(count, work):
-    errors = []
-
-    def guarded(number):
-        try:
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [
-        threading.Thread(target=guarded, args=(number,))
-        for number in range(count)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors, errors
-
-
-def test_threads_share_a_pool(pool):
+def test_threads_share_a_pool(pool, in_threads):
     owners = {}
     lock = threading.Lock()
 
@@ -59,13 +38,13 @@ def test_threads_share_a_pool(pool):
     assert pool.stats().live_slots == 0 and pool.stats().duplicates == 0
 
 
-def test_slots_go_back_from_other_threads(pool):
+def test_slots_go_back_from_other_threads(pool, in_threads):
     slots = pool.get_many(1000)
     in_threads(4, lambda number: [s.release() for s in slots[number::4]])
     assert pool.stats().live_slots == 0
 
 
-def test_one_of_many_releases_wins(pool):
+def test_one_of_many_releases_wins(pool, in_threads):
     for _ in range(50):
         slot = pool.get()
         refused = []
@@ -81,7 +60,7 @@ def test_one_of_many_releases_wins(pool):
     assert pool.stats().live_slots == 0
 
 
-def test_a_thread_that_ends_gives_its_cache_back(pool):
+def test_a_thread_that_ends_gives_its_cache_back(pool, in_threads):
     in_threads(1, lambda number: pool.get_many(100))
     # A joined thread may still be on its way out.
     for _ in range(1000):
@@ -91,7 +70,7 @@ def test_a_thread_that_ends_gives_its_cache_back(pool):
     assert (pool.stats().caches, pool.stats().cached_slots) == (0, 0)
 
 
-def test_a_pool_may_be_closed_under_others():
+def test_a_pool_may_be_closed_under_others(in_threads):
     def work(number):
         try:
             while True:
@@ -110,25 +89,8 @@ def test_a_pool_may_be_closed_under_others():
         assert "closed under others" not in ashlar.report_json()
 
 
-def child(work):
-    """Run it in a forked child; whether it came to its end."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            signal.alarm(60)
-            work()
-            os._exit(0)
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_goes_on(pool):
+def test_a_forked_child_goes_on(pool, child):
     slot, run = pool.get(), pool.run(10)
     memoryview(slot)[:] = b"x" * 128
 
@@ -149,7 +111,7 @@ def test_a_forked_child_goes_on(pool):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_fork_under_load_never_hangs(pool):
+def test_fork_under_load_never_hangs(pool, child):
     stop = threading.Event()
 
     def load():
@@ -218,6 +180,26 @@ ENDS = {
         "time.sleep(0.1)"
     ),
     "closed": "kept = pool.get(); pool.close()",
+    "a range in globals": (
+        "source = ashlar.Source('vm'); kept = ashlar.Range(source)\n"
+        "kept.grow(1 << 20); view = memoryview(kept); other = kept.view(10)"
+    ),
+    "a range that outlives": (
+        "import sys; sys.kept = memoryview(ashlar.Range(ashlar.Source('vm')))"
+    ),
+    "blocks in globals": (
+        "arena = ashlar.Arena(ashlar.Source('vm')); kept = arena.alloc(100)\n"
+        "other = memoryview(ashlar.Arena().alloc(10)); arena.alloc(1 << 20)"
+    ),
+    "a thread that grows": (
+        "import threading, time\n"
+        "kept = ashlar.Range(ashlar.Source('vm'), chunk_max=2 << 20)\n"
+        "def work():\n"
+        "    while True:\n"
+        "        kept.grow(32 << 20); kept.shrink(0, after=ashlar.QUIET)\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(0.1)"
+    ),
     "sys.exit with slots": "kept = pool.get(); import sys; sys.exit(0)",
 }
 
@@ -271,3 +253,29 @@ def test_other_threads_run_meanwhile():
         sys.setswitchinterval(interval)
         stop.set()
         thread.join()
+
+
+MAPS = """
+import os, sys
+import ashlar
+source = ashlar.Source("cuda", {"driver": os.environ["ASHLAR_CUDASIM"]})
+spec = ashlar.Spec("bf16", (64, 8), (64, 8), address=4096)
+cache = ashlar.TensorMapCache(source)
+sys.kept = kept = [ashlar.TensorMap(source, spec), cache.get(spec),
+                   memoryview(cache.get(spec.replace(address=8192))),
+                   memoryview(ashlar.TensorMap(source, spec))]
+memory = ashlar.Range(source)
+memory.grow(1 << 20)
+arena = ashlar.Arena(source)
+table = ashlar.TensorMapTable(source, max_slots=64)
+kept += [memory.view(), arena.alloc(100), table.lease(3), kept]
+"""
+
+
+def test_what_is_on_a_device_ends_in_silence(python, driver_file):
+    assert python(MAPS, PYTHONDEVMODE="1") == ""
+    # With the driver gone before.
+    assert python(
+        MAPS + "import ctypes\n"
+        "ctypes.CDLL(os.environ['ASHLAR_CUDASIM']).cudasim_deinitialize()"
+    ) == ""

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The ashlar authors
 #
 # Packs the Python package, with the library inside and without debugging
-# symbols, and its tests, so that a machine with a GPU can run them that has
+# symbols, the plug-in for CUDA, and the package's tests, so that a machine with a GPU can run them that has
 # neither compiler nor pip at hand: Linux, the same processor, a C library no
 # older than this machine's, and a python3 of 3.11 or later with cuda.bindings.
 #
@@ -31,7 +31,11 @@ cp -R "$top/python/ashlar" "$folder/site/"
 cp "$scratch/lib/ashlar/_core.abi3.so" "$folder/site/ashlar/"
 strip --strip-unneeded "$folder/site/ashlar/_core.abi3.so"
 cp -R "$top/python/tests" "$folder/tests"
-cp "$top/python/pyproject.toml" "$top/tests/gpu/python_h200.py" "$folder/"
+cp "$top/python/pyproject.toml" "$top/tests/gpu/python_card.py" \
+  "$top/tests/gpu/python_h200.py" "$folder/"
+mkdir "$folder/plugins"
+cp "$build/plugins/cuda/.libs/ashlar_cuda.so" "$folder/plugins/"
+strip --strip-unneeded "$folder/plugins/ashlar_cuda.so"
 find "$folder" -name __pycache__ -prune -exec rm -rf {} +
 
 cat >"$folder/run.sh" <<'END'
@@ -39,9 +43,12 @@ cat >"$folder/run.sh" <<'END'
 # What is shown on the GPU, then the package's own tests, then the doctor.
 cd "$(dirname -- "$0")" || exit
 PYTHONPATH=$PWD/site PYTHONDONTWRITEBYTECODE=1
-export PYTHONPATH PYTHONDONTWRITEBYTECODE
+ASHLAR_PLUGIN_PATH=$PWD/plugins
+export PYTHONPATH PYTHONDONTWRITEBYTECODE ASHLAR_PLUGIN_PATH
 result=0
 python3 python_h200.py || result=1
+echo
+python3 python_card.py || result=1
 echo
 python3 -m pytest -q -p no:cacheprovider -c pyproject.toml tests || result=1
 echo

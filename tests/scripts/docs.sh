@@ -43,14 +43,15 @@ files_exist() {
 }
 
 # doc/design.md names the tests that prove each promise: `stem: name`, of a
-# Check test or of a test of a script.
+# Check test, of a test of a script, or, without its test_, of Python's.
 tests_exist() {
-  grep -oE '`[a-z_]+(\.sh)?: [a-z0-9_]+`' "$top_srcdir/doc/design.md" |
+  grep -oE '`[a-z_]+(\.sh|\.py)?: [a-z0-9_]+`' "$top_srcdir/doc/design.md" |
     tr -d '`' | sort -u >"$scratch/tests"
   [ -s "$scratch/tests" ] || { echo "it names none"; return 1; }
   while IFS=': ' read -r stem title; do
-    files=$(find "$top_srcdir/tests" -name "$stem" -o -name "$stem.c" \
-      -o -name "$stem.cc")
+    files=$(find "$top_srcdir/tests" "$top_srcdir/python/tests" \
+      -name "$stem" -o -name "$stem.c" -o -name "$stem.cc")
+    [ "$stem" = "${stem%.py}" ] || title=test_$title
     # shellcheck disable=SC2086 # a list of words
     [ -n "$files" ] && grep -qw -- "$title" $files || echo "$stem: $title"
   done <"$scratch/tests" >"$scratch/lost"
