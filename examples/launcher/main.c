@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/*
+ * A launcher: 4,096 matrices are copied by kernels that take tensor maps. It is
+ * written against the driver API, needs no toolkit where it runs, and says where
+ * each map is, how long it has to stay, and what that costs.
+ *
+ *     launcher           run it
+ *     launcher --ptx     print the kernels, for `ptxas -arch=sm_90`
+ *
+ *     main.c             what is needed, in order, and given back
+ *     driver.c           the CUDA driver, found at run time
+ *     kernels.c          load and launch        kernels_ptx.c   their text
+ *     problems.c         matrices, their specs, and whether they were copied
+ *     launcher.c         streams and fences
+ *     by_value.c         maps that are parameters of a launch
+ *     graph.c            maps in a graph that is captured and replayed
+ *     compare.c          launches a second, this way and that
+ *     must.c             calls that have to succeed
+ *
+ * It needs a GPU of compute capability 9.0 or later, and a driver for CUDA 12.3
+ * or later. Without, it does what can be done without.
+ *
+ * Output on the simulated driver:
+ * 4096 problems, 8192 specs: none breaks a rule
+ * cudasim device 0 runs no kernels: launches are left out
+ * by value: 8192 maps in slots, 4096 launches on 8 streams: no kernel ran
+ * graph: 8 replays while the pool grew to 65536 slots in use: no kernel ran
+ * launches a second: not told, as none ran; 4 ways were tried
+ *
+ * Output without a driver:
+ * 4096 problems, 8192 specs: none breaks a rule
+ * 8192 slots, each at a multiple of 128 bytes
+ * there is no CUDA driver to go on with
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher.h"
+#include "must.h"
+
+#define PROBLEMS ((size_t)4096)
+
+/* No driver is asked: this is for those who write specs, too. */
+static void check_specs(const struct problems *problems)
+{
+    size_t i;
+
+    for (i = 0; i < 2 * problems->count; i++)
+        MUST(ashlar_spec_check(&problems->specs[i], 90, NULL, 0, NULL));
+    printf("%zu problems, %zu specs: none breaks a rule\n", problems->count,
+           2 * problems->count);
+}
+
+/* Ahead of need: what is got later asks nobody for memory. */
+static struct ashlar_pool *make_pool(size_t slots)
+{
+    struct ashlar_pool *pool;
+
+    MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
+    MUST(ashlar_pool_reserve(pool, slots));
+    return pool;
+}
+
+static void go_without_driver(struct ashlar_pool *pool, size_t slots)
+{
+    void **maps = calloc(slots, sizeof(*maps));
+    size_t i;
+
+    if (maps == NULL)
+        give_up("no memory for pointers");
+    MUST(ashlar_pool_get_bulk(pool, maps, slots));
+    for (i = 0; i < slots; i++)
+        if ((uintptr_t)maps[i] % ASHLAR_TENSOR_MAP_BYTES != 0)
+            give_up("a slot is misaligned");
+    printf("%zu slots, each at a multiple of %zu bytes\n", slots,
+           ASHLAR_TENSOR_MAP_BYTES);
+    MUST(ashlar_pool_put_bulk(pool, maps, slots, NULL));
+    free(maps);
+}
+
+/* What is on the device, once there is one. */
+static void begin(struct launcher *launcher)
+{
+    unsigned i;
+
+    MUST(ashlar_source_open("cuda", NULL, &launcher->source));
+    for (i = 0; i < LAUNCHER_STREAMS; i++)
+        CU(driver.StreamCreate(&launcher->streams[i], CU_STREAM_NON_BLOCKING));
+    CU(driver.EventCreate(&launcher->event, CU_EVENT_DISABLE_TIMING));
+    problems_place(&launcher->problems, launcher->source);
+    launcher->kernels = kernels_load();
+    printf("%s %s\n", driver_device(),
+           launcher->kernels ? "runs kernels"
+                             : "runs no kernels: launches are left out");
+}
+
+/* In the order of need; the device's memory goes when the streams are done. */
+static void end(struct launcher *launcher)
+{
+    struct ashlar_fence fences[LAUNCHER_STREAMS];
+    unsigned i;
+
+    launcher_fences(launcher, fences);
+    problems_destroy(&launcher->problems, fences, LAUNCHER_STREAMS);
+    CU(driver.CtxSynchronize());
+    MUST(ashlar_source_drain(launcher->source, UINT64_MAX));
+    MUST(ashlar_source_close(launcher->source));
+    for (i = 0; i < LAUNCHER_STREAMS; i++)
+        CU(driver.StreamDestroy(launcher->streams[i]));
+    CU(driver.EventDestroy(launcher->event));
+    kernels_unload();
+    driver_end();
+}
+
+static void go(struct launcher *launcher)
+{
+    begin(launcher);
+    by_value(launcher);
+    graph(launcher);
+    compare(launcher);
+    end(launcher);
+}
+
+int main(int argc, char **argv)
+{
+    struct launcher launcher = {0};
+    const char *missing;
+
+    if (argc == 2 && strcmp(argv[1], "--ptx") == 0)
+        return fputs(kernels_ptx, stdout) < 0;
+    problems_make(&launcher.problems, PROBLEMS);
+    check_specs(&launcher.problems);
+    launcher.pool = make_pool(2 * PROBLEMS);
+    missing = driver_start();
+    if (missing == NULL) {
+        go(&launcher);
+    } else {
+        go_without_driver(launcher.pool, 2 * PROBLEMS);
+        fprintf(stderr, "%s\n", missing);
+        printf("there is no CUDA driver to go on with\n");
+        problems_destroy(&launcher.problems, NULL, 0);
+    }
+    MUST(ashlar_pool_destroy(launcher.pool, 0));
+    return 0;
+}
