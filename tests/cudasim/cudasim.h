@@ -65,13 +65,14 @@ struct cudasim_account {
     uint64_t allocations; /**< of cuMemAlloc(), cuMemHostAlloc() and the like */
     uint64_t allocated_bytes;
     uint64_t bogus_handles; /**< in calls: none, or none any more */
+    uint64_t modules;
 };
 
 /** An account to be filled. */
 #define CUDASIM_ACCOUNT_INIT                                                   \
     {                                                                          \
         sizeof(struct cudasim_account), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0                                                      \
+            0, 0, 0, 0, 0, 0                                                   \
     }
 
 /**
