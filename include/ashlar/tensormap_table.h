@@ -27,14 +27,14 @@
  * What a kernel that reads a device slot has to do: in each block, before its
  * first use of the map,
  *
- *     fence.proxy.tensormap::generic.acquire.gpu [address], 128;
+ *     fence.proxy.tensormap::generic.acquire.sys [address], 128;
  *
- * by one thread, and a barrier of the block (bar.sync) for the others. CUDA's
- * guide asks it of every map in global memory, since a multiprocessor may keep
- * what another kernel read at that address. A slot that was rewritten, or was
- * leased before (ashlar_tensormap_slot::fresh is 0), must not go without; one
- * that is fresh, and was published before the kernel began, has never been read,
- * so there is nothing to be kept. A map that is passed by value needs no fence.
+ * by one thread, and a barrier of the block (bar.sync) for the others. PTX orders
+ * the reads of a tensor map, which are of a proxy of their own, behind writes to
+ * memory by nothing else; the end of a kernel is not enough. A slot that was
+ * rewritten, or was leased before (ashlar_tensormap_slot::fresh is 0), goes wrong
+ * without: a multiprocessor may have kept what was read there. A map that is
+ * passed by value needs no fence.
  *
  * Invariants:
  *   - base and the place of a slot never change, however the table grows;
@@ -409,16 +409,15 @@ ashlar_tensormap_table_publish(struct ashlar_tensormap_table *table,
  * that are queued behind it there find the new one, those before it the old one.
  *
  * The address stays, and a multiprocessor may keep what it read there. So each
- * block of a kernel that uses the slot from now on has to acquire it first, as
- * the top of this file says:
+ * block of a kernel that uses the slot from now on has to acquire it first:
  *
- *     fence.proxy.tensormap::generic.acquire.gpu [address], 128;
+ *     fence.proxy.tensormap::generic.acquire.sys [address], 128;
  *     bar.sync 0;
  *
- * Without, some multiprocessors use the new map and some the old one. A new
- * content in a fresh slot needs no fence, and is the better choice where the
- * kernel can be told another index. A graph that was captured with the address is
- * why one rewrites.
+ * Without, some multiprocessors use the new map and some the old one. One
+ * rewrites where an address is held that cannot be changed, as by a graph; a
+ * kernel that can be told another index is better served by another slot, which
+ * leaves the old map to those that still use it.
  *
  * The host slot has the new map when the call returns.
  *
