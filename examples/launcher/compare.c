@@ -12,12 +12,15 @@
 
 #include "launcher.h"
 #include "must.h"
+#include "table.h"
 
 #define ROUNDS 15u
 
 static struct {
     void **maps; /* encoded before, as the specs */
     struct ashlar_tensormap_cache *cache;
+    struct ashlar_tensormap_handle *handles; /* published before */
+    uint64_t base;                           /* of the table */
 } kept;
 
 /* --- the ways: the launch of problem i ------------------------------------- */
@@ -76,6 +79,12 @@ static void from_cache(struct launcher *launcher, size_t i)
     MUST(ashlar_tensormap_cache_put(kept.cache, to));
 }
 
+static void from_table(struct launcher *launcher, size_t i)
+{
+    kernels_copy_by_index(launcher_stream(launcher, i), kept.base,
+                          &launcher->problems.jobs[i]);
+}
+
 static struct way {
     const char *name;
     void (*launch)(struct launcher *launcher, size_t i);
@@ -85,6 +94,7 @@ static struct way {
     {"slots", from_slots, {0}},
     {"slots, rebased", rebase_slots, {0}},
     {"cache", from_cache, {0}},
+    {"table", from_table, {0}},
 };
 static const size_t way_count = sizeof(ways) / sizeof(ways[0]);
 
@@ -152,21 +162,46 @@ static void tell(void)
                median(way) / first);
 }
 
-void compare(struct launcher *launcher)
+static void keep(struct launcher *launcher)
 {
     struct ashlar_tensormap_cache_options options =
         ASHLAR_TENSORMAP_CACHE_OPTIONS_INIT;
-    size_t count = 2 * launcher->problems.count;
+    struct problems *problems = &launcher->problems;
+    size_t count = 2 * problems->count;
 
-    options.slots = count;
     kept.maps = calloc(count, sizeof(*kept.maps));
     if (kept.maps == NULL)
         give_up("no memory for pointers");
     MUST(ashlar_tensormap_encode_many(launcher->source, launcher->pool,
-                                      launcher->problems.specs, count,
-                                      kept.maps, NULL));
+                                      problems->specs, count, kept.maps, NULL));
+    options.slots = count;
     MUST(
         ashlar_tensormap_cache_create(launcher->source, &options, &kept.cache));
+    kept.handles = table_lease(launcher, 0, problems->count);
+    kept.base = table_base(launcher);
+    table_tell_jobs(launcher, 0, problems->count, kept.handles);
+    MUST(ashlar_tensormap_table_publish(
+        launcher->table, kept.handles, count,
+        (uint64_t)(uintptr_t)launcher->streams[0]));
+}
+
+static void give_back(struct launcher *launcher)
+{
+    size_t count = 2 * launcher->problems.count;
+    struct ashlar_fence fences[LAUNCHER_STREAMS];
+
+    launcher_fences(launcher, fences);
+    MUST(ashlar_tensormap_table_retire(launcher->table, kept.handles, count,
+                                       fences, LAUNCHER_STREAMS));
+    MUST(ashlar_tensormap_cache_destroy(kept.cache));
+    MUST(ashlar_pool_put_bulk(launcher->pool, kept.maps, count, NULL));
+    free(kept.handles);
+    free(kept.maps);
+}
+
+void compare(struct launcher *launcher)
+{
+    keep(launcher);
     run_rounds(launcher);
     if (launcher->kernels)
         tell();
@@ -174,7 +209,5 @@ void compare(struct launcher *launcher)
         printf("launches a second: not told, as none ran; "
                "%zu ways were tried\n",
                way_count);
-    MUST(ashlar_tensormap_cache_destroy(kept.cache));
-    MUST(ashlar_pool_put_bulk(launcher->pool, kept.maps, count, NULL));
-    free(kept.maps);
+    give_back(launcher);
 }

@@ -19,7 +19,9 @@
 
 struct launcher {
     struct ashlar_source *source; /* device 0 */
+    struct ashlar_source *host;   /* memory of the host's that it reads */
     struct ashlar_pool *pool;     /* host slots, to be passed by value */
+    struct ashlar_tensormap_table *table; /* and on the device */
     struct problems problems;
     CUstream streams[LAUNCHER_STREAMS];
     CUevent event; /* orders one stream behind another */
@@ -45,6 +47,7 @@ const char *launcher_verdict(const struct launcher *launcher);
 
 /* The ways. */
 void by_value(struct launcher *launcher);
+void by_table(struct launcher *launcher);
 void graph(struct launcher *launcher);
 
 /* How many launches a second each way makes. */

@@ -14,7 +14,8 @@
  *     problems.c         matrices, their specs, and whether they were copied
  *     launcher.c         streams and fences
  *     by_value.c         maps that are parameters of a launch
- *     graph.c            maps in a graph that is captured and replayed
+ *     table.c            maps in a table on the device
+ *     graph.c            both, in a graph that is captured and replayed
  *     compare.c          launches a second, this way and that
  *     must.c             calls that have to succeed
  *
@@ -25,8 +26,9 @@
  * 4096 problems, 8192 specs: none breaks a rule
  * cudasim device 0 runs no kernels: launches are left out
  * by value: 8192 maps in slots, 4096 launches on 8 streams: no kernel ran
- * graph: 8 replays while the pool grew to 65536 slots in use: no kernel ran
- * launches a second: not told, as none ran; 4 ways were tried
+ * table: 8192 maps published by 2 kernels and 0 copies, 4096 launches and 1 for all: no kernel ran
+ * graph: 8 replays while pool and table grew by 65536 maps: no kernel ran
+ * launches a second: not told, as none ran; 5 ways were tried
  *
  * Output without a driver:
  * 4096 problems, 8192 specs: none breaks a rule
@@ -39,8 +41,10 @@
 
 #include "launcher.h"
 #include "must.h"
+#include "table.h"
 
-#define PROBLEMS ((size_t)4096)
+#define PROBLEMS    ((size_t)4096)
+#define TABLE_SLOTS ((size_t)1 << 17)
 
 /* No driver is asked: this is for those who write specs, too. */
 static void check_specs(const struct problems *problems)
@@ -90,23 +94,33 @@ static void begin(struct launcher *launcher)
         CU(driver.StreamCreate(&launcher->streams[i], CU_STREAM_NON_BLOCKING));
     CU(driver.EventCreate(&launcher->event, CU_EVENT_DISABLE_TIMING));
     problems_place(&launcher->problems, launcher->source);
+    table_make(launcher, TABLE_SLOTS);
     launcher->kernels = kernels_load();
     printf("%s %s\n", driver_device(),
            launcher->kernels ? "runs kernels"
                              : "runs no kernels: launches are left out");
 }
 
-/* In the order of need; the device's memory goes when the streams are done. */
+/* What is retired is given back when its fences have passed. */
+static void close_source(struct ashlar_source *source)
+{
+    MUST(ashlar_source_drain(source, UINT64_MAX));
+    MUST(ashlar_source_close(source));
+}
+
+/* The device's memory goes when the streams are done with it. */
 static void end(struct launcher *launcher)
 {
     struct ashlar_fence fences[LAUNCHER_STREAMS];
     unsigned i;
 
     launcher_fences(launcher, fences);
+    MUST(ashlar_tensormap_table_destroy(launcher->table, fences,
+                                        LAUNCHER_STREAMS));
     problems_destroy(&launcher->problems, fences, LAUNCHER_STREAMS);
     CU(driver.CtxSynchronize());
-    MUST(ashlar_source_drain(launcher->source, UINT64_MAX));
-    MUST(ashlar_source_close(launcher->source));
+    close_source(launcher->source);
+    close_source(launcher->host);
     for (i = 0; i < LAUNCHER_STREAMS; i++)
         CU(driver.StreamDestroy(launcher->streams[i]));
     CU(driver.EventDestroy(launcher->event));
@@ -118,6 +132,7 @@ static void go(struct launcher *launcher)
 {
     begin(launcher);
     by_value(launcher);
+    by_table(launcher);
     graph(launcher);
     compare(launcher);
     end(launcher);

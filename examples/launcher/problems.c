@@ -89,6 +89,14 @@ void problems_make(struct problems *problems, size_t count)
 
 /* --- on the device --------------------------------------------------------- */
 
+/* Such a copy may be on its way still when the call returns, and the streams
+ * here do not wait for the default one. */
+static void upload(uint64_t to, const void *from, uint64_t bytes)
+{
+    CU(driver.MemcpyHtoD(to, from, bytes));
+    CU(driver.CtxSynchronize());
+}
+
 void problems_place(struct problems *problems, struct ashlar_source *source)
 {
     struct ashlar_range_result result = ASHLAR_RANGE_RESULT_INIT;
@@ -108,14 +116,13 @@ void problems_place(struct problems *problems, struct ashlar_source *source)
         problems->specs[2 * i + 1].address =
             problems->to + problems->each[i].offset;
     }
-    CU(driver.MemcpyHtoD(problems->from, problems->given,
-                         problems->part_bytes));
+    upload(problems->from, problems->given, problems->part_bytes);
 }
 
 void problems_place_jobs(struct problems *problems)
 {
-    CU(driver.MemcpyHtoD(problems->jobs_address, problems->jobs,
-                         problems->count * sizeof(*problems->jobs)));
+    upload(problems->jobs_address, problems->jobs,
+           problems->count * sizeof(*problems->jobs));
 }
 
 void problems_clear(const struct problems *problems, CUstream stream)
