@@ -15,10 +15,8 @@ void by_value(struct launcher *launcher)
 {
     struct problems *problems = &launcher->problems;
     size_t count = 2 * problems->count, i;
-    void **maps = calloc(count, sizeof(*maps));
+    void **maps = must_allocate(count, sizeof(*maps));
 
-    if (maps == NULL)
-        give_up("no memory for pointers");
     MUST(ashlar_tensormap_encode_many(launcher->source, launcher->pool,
                                       problems->specs, count, maps, NULL));
     problems_clear(problems, launcher->streams[0]);

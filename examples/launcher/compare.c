@@ -169,9 +169,7 @@ static void keep(struct launcher *launcher)
     struct problems *problems = &launcher->problems;
     size_t count = 2 * problems->count;
 
-    kept.maps = calloc(count, sizeof(*kept.maps));
-    if (kept.maps == NULL)
-        give_up("no memory for pointers");
+    kept.maps = must_allocate(count, sizeof(*kept.maps));
     MUST(ashlar_tensormap_encode_many(launcher->source, launcher->pool,
                                       problems->specs, count, kept.maps, NULL));
     options.slots = count;
@@ -180,9 +178,7 @@ static void keep(struct launcher *launcher)
     kept.handles = table_lease(launcher, 0, problems->count);
     kept.base = table_base(launcher);
     table_tell_jobs(launcher, 0, problems->count, kept.handles);
-    MUST(ashlar_tensormap_table_publish(
-        launcher->table, kept.handles, count,
-        (uint64_t)(uintptr_t)launcher->streams[0]));
+    table_publish(launcher, kept.handles, count, launcher->streams[0]);
 }
 
 static void give_back(struct launcher *launcher)

@@ -53,8 +53,7 @@ static void copy_by_table(struct launcher *launcher, size_t first,
     size_t count = problems->count - first;
     CUstream stream = launcher->streams[0];
 
-    MUST(ashlar_tensormap_table_publish(launcher->table, handles, 2 * count,
-                                        (uint64_t)(uintptr_t)stream));
+    table_publish(launcher, handles, 2 * count, stream);
     kernels_copy_grouped(stream, table_base(launcher),
                          problems->jobs_address +
                              first * sizeof(*problems->jobs),
@@ -91,16 +90,12 @@ static void grow(struct launcher *launcher, struct more *more)
 {
     size_t count = launcher->problems.count;
 
-    more->slots = calloc(2 * count, sizeof(*more->slots));
-    if (more->slots == NULL)
-        give_up("no memory for pointers");
+    more->slots = must_allocate(2 * count, sizeof(*more->slots));
     MUST(ashlar_tensormap_encode_many(launcher->source, launcher->pool,
                                       launcher->problems.specs, 2 * count,
                                       more->slots, NULL));
     more->handles = table_lease(launcher, 0, count);
-    MUST(ashlar_tensormap_table_publish(
-        launcher->table, more->handles, 2 * count,
-        (uint64_t)(uintptr_t)launcher->streams[1]));
+    table_publish(launcher, more->handles, 2 * count, launcher->streams[1]);
 }
 
 static void shrink(struct launcher *launcher, struct more *more)

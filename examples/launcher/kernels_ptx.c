@@ -4,10 +4,12 @@
  * The kernels. What each of their instructions is there for:
  *
  *     fence.proxy.tensormap   a map in global memory was written through the
- *                             generic proxy, by a copy or a kernel; the unit
- *                             that reads maps has a cache of its own, an SM
- *                             each. So each block, before its first use of the
- *                             map. A parameter of the launch needs none.
+ *                             generic proxy, and what reads maps has a cache of
+ *                             its own in each SM, which may keep what was there
+ *                             before: so in each block, before its first use of
+ *                             the map. Of scope sys, as a copy from the host may
+ *                             have written it. Parameters of the launch need
+ *                             none.
  *     prefetch.tensormap      a hint: the map is fetched while the barrier is
  *                             made.
  *     fence.proxy.async       the barrier was initialised through the generic

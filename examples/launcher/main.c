@@ -30,10 +30,10 @@
  * graph: 8 replays while pool and table grew by 65536 maps: no kernel ran
  * launches a second: not told, as none ran; 5 ways were tried
  *
- * Output without a driver:
+ * Output without a device:
  * 4096 problems, 8192 specs: none breaks a rule
  * 8192 slots, each at a multiple of 128 bytes
- * there is no CUDA driver to go on with
+ * no device to go on with
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,23 +65,6 @@ static struct ashlar_pool *make_pool(size_t slots)
     MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
     MUST(ashlar_pool_reserve(pool, slots));
     return pool;
-}
-
-static void go_without_driver(struct ashlar_pool *pool, size_t slots)
-{
-    void **maps = calloc(slots, sizeof(*maps));
-    size_t i;
-
-    if (maps == NULL)
-        give_up("no memory for pointers");
-    MUST(ashlar_pool_get_bulk(pool, maps, slots));
-    for (i = 0; i < slots; i++)
-        if ((uintptr_t)maps[i] % ASHLAR_TENSOR_MAP_BYTES != 0)
-            give_up("a slot is misaligned");
-    printf("%zu slots, each at a multiple of %zu bytes\n", slots,
-           ASHLAR_TENSOR_MAP_BYTES);
-    MUST(ashlar_pool_put_bulk(pool, maps, slots, NULL));
-    free(maps);
 }
 
 /* What is on the device, once there is one. */
@@ -138,6 +121,23 @@ static void go(struct launcher *launcher)
     end(launcher);
 }
 
+static void go_without_device(struct launcher *launcher)
+{
+    size_t count = 2 * launcher->problems.count, i;
+    void **maps = must_allocate(count, sizeof(*maps));
+
+    MUST(ashlar_pool_get_bulk(launcher->pool, maps, count));
+    for (i = 0; i < count; i++)
+        if ((uintptr_t)maps[i] % ASHLAR_TENSOR_MAP_BYTES != 0)
+            give_up("a slot is misaligned");
+    printf("%zu slots, each at a multiple of %zu bytes\n"
+           "no device to go on with\n",
+           count, ASHLAR_TENSOR_MAP_BYTES);
+    MUST(ashlar_pool_put_bulk(launcher->pool, maps, count, NULL));
+    free(maps);
+    problems_destroy(&launcher->problems, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
     struct launcher launcher = {0};
@@ -152,10 +152,8 @@ int main(int argc, char **argv)
     if (missing == NULL) {
         go(&launcher);
     } else {
-        go_without_driver(launcher.pool, 2 * PROBLEMS);
         fprintf(stderr, "%s\n", missing);
-        printf("there is no CUDA driver to go on with\n");
-        problems_destroy(&launcher.problems, NULL, 0);
+        go_without_device(&launcher);
     }
     MUST(ashlar_pool_destroy(launcher.pool, 0));
     return 0;

@@ -13,6 +13,15 @@ void must(enum ashlar_status status, const char *call)
     exit(1);
 }
 
+void *must_allocate(size_t count, size_t bytes)
+{
+    void *memory = calloc(count, bytes);
+
+    if (memory == NULL)
+        give_up("no memory left");
+    return memory;
+}
+
 _Noreturn void give_up(const char *why)
 {
     fprintf(stderr, "%s\n", why);

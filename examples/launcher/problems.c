@@ -10,15 +10,6 @@
 #define ALIGNMENT UINT64_C(128) /* of a matrix; the encoder asks for 16 */
 #define CLEARED   0xEE          /* the bytes of what was not copied */
 
-static void *allocate(size_t count, size_t bytes)
-{
-    void *memory = calloc(count, bytes);
-
-    if (memory == NULL)
-        give_up("no memory for the matrices");
-    return memory;
-}
-
 static uint64_t bytes_of(const struct problem *problem)
 {
     return (uint64_t)problem->rows * problem->columns * sizeof(uint32_t);
@@ -64,15 +55,15 @@ static struct kernels_job job_of(const struct problem *problem, size_t i)
 
 void problems_make(struct problems *problems, size_t count)
 {
-    struct problem *each = allocate(count, sizeof(*each));
+    struct problem *each = must_allocate(count, sizeof(*each));
     uint64_t offset = 0;
     size_t i;
 
     memset(problems, 0, sizeof(*problems));
     problems->count = count;
     problems->each = each;
-    problems->specs = allocate(2 * count, sizeof(*problems->specs));
-    problems->jobs = allocate(count, sizeof(*problems->jobs));
+    problems->specs = must_allocate(2 * count, sizeof(*problems->specs));
+    problems->jobs = must_allocate(count, sizeof(*problems->jobs));
     for (i = 0; i < count; i++) {
         each[i] = shape(i, offset);
         problems->specs[2 * i] = spec_of(&each[i]);
@@ -81,8 +72,8 @@ void problems_make(struct problems *problems, size_t count)
         offset += (bytes_of(&each[i]) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
     problems->part_bytes = offset;
-    problems->given = allocate(1, offset);
-    problems->got = allocate(1, offset);
+    problems->given = must_allocate(1, offset);
+    problems->got = must_allocate(1, offset);
     for (i = 0; i < offset / sizeof(uint32_t); i++)
         problems->given[i] = (uint32_t)i * UINT32_C(2654435761);
 }

@@ -44,10 +44,8 @@ struct ashlar_tensormap_handle *table_lease(struct launcher *launcher,
                                             size_t first, size_t count)
 {
     struct ashlar_tensormap_handle *handles =
-        calloc(2 * count, sizeof(*handles));
+        must_allocate(2 * count, sizeof(*handles));
 
-    if (handles == NULL)
-        give_up("no memory for handles");
     MUST(ashlar_tensormap_table_lease(launcher->table, 2 * count, handles));
     MUST(ashlar_tensormap_table_encode_many(
         launcher->table, handles, &launcher->problems.specs[2 * first],
@@ -68,6 +66,14 @@ void table_tell_jobs(struct launcher *launcher, size_t first, size_t count,
     problems_place_jobs(&launcher->problems);
 }
 
+void table_publish(struct launcher *launcher,
+                   const struct ashlar_tensormap_handle *handles, size_t n,
+                   CUstream stream)
+{
+    MUST(ashlar_tensormap_table_publish(launcher->table, handles, n,
+                                        (uint64_t)(uintptr_t)stream));
+}
+
 /* All of the table up to the last of n slots, as the device has it. */
 static unsigned char *read_back(const struct launcher *launcher,
                                 const struct ashlar_tensormap_handle *handles,
@@ -79,9 +85,7 @@ static unsigned char *read_back(const struct launcher *launcher,
     for (i = 0; i < n; i++)
         if (bytes <= handles[i].index * ASHLAR_TENSOR_MAP_BYTES)
             bytes = (handles[i].index + 1) * ASHLAR_TENSOR_MAP_BYTES;
-    maps = malloc(bytes);
-    if (maps == NULL)
-        give_up("no memory for maps");
+    maps = must_allocate(1, bytes);
     CU(driver.MemcpyDtoH(maps, table_base(launcher), bytes));
     return maps;
 }
@@ -104,21 +108,17 @@ void table_check(const struct launcher *launcher,
 
 /* Those to read and those to write by themselves: every other slot, so a kernel
  * scatters them, where neighbours would take a copy. */
-static void publish(struct launcher *launcher,
-                    const struct ashlar_tensormap_handle *handles)
+static void publish_by_turns(struct launcher *launcher,
+                             const struct ashlar_tensormap_handle *handles)
 {
     struct ashlar_tensormap_handle *other;
     size_t count = launcher->problems.count, turn, i;
 
-    other = calloc(count, sizeof(*other));
-    if (other == NULL)
-        give_up("no memory for handles");
+    other = must_allocate(count, sizeof(*other));
     for (turn = 0; turn < 2; turn++) {
         for (i = 0; i < count; i++)
             other[i] = handles[2 * i + turn];
-        MUST(ashlar_tensormap_table_publish(
-            launcher->table, other, count,
-            (uint64_t)(uintptr_t)launcher->streams[0]));
+        table_publish(launcher, other, count, launcher->streams[0]);
     }
     free(other);
 }
@@ -153,7 +153,7 @@ void by_table(struct launcher *launcher)
     struct ashlar_tensormap_table_info info;
 
     table_tell_jobs(launcher, 0, count, handles);
-    publish(launcher, handles);
+    publish_by_turns(launcher, handles);
     launch_each(launcher);
     table_check(launcher, handles, 2 * count);
     launch_all(launcher);

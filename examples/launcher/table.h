@@ -27,6 +27,11 @@ struct ashlar_tensormap_handle *table_lease(struct launcher *launcher,
 void table_tell_jobs(struct launcher *launcher, size_t first, size_t count,
                      const struct ashlar_tensormap_handle *handles);
 
+/* Have their maps on the device, in the order of a stream's work. */
+void table_publish(struct launcher *launcher,
+                   const struct ashlar_tensormap_handle *handles, size_t n,
+                   CUstream stream);
+
 /* The device has what the host has, in n slots. Nothing is queued any more. */
 void table_check(const struct launcher *launcher,
                  const struct ashlar_tensormap_handle *handles, size_t n);
