@@ -3,6 +3,55 @@
 #include "launcher.h"
 
 #include "must.h"
+#include "table.h"
+
+#define TABLE_SLOTS ((size_t)1 << 17)
+
+/* Ahead of need: what is got later asks nobody for memory. */
+void launcher_make_pool(struct launcher *launcher)
+{
+    MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL,
+                            &launcher->pool));
+    MUST(ashlar_pool_reserve(launcher->pool, 2 * launcher->problems.count));
+}
+
+void launcher_begin(struct launcher *launcher)
+{
+    unsigned i;
+
+    MUST(ashlar_source_open("cuda", NULL, &launcher->source));
+    for (i = 0; i < LAUNCHER_STREAMS; i++)
+        CU(driver.StreamCreate(&launcher->streams[i], CU_STREAM_NON_BLOCKING));
+    CU(driver.EventCreate(&launcher->event, CU_EVENT_DISABLE_TIMING));
+    problems_place(&launcher->problems, launcher->source);
+    table_make(launcher, TABLE_SLOTS);
+    launcher->kernels = kernels_load();
+}
+
+/* What is retired is given back when its fences have passed. */
+static void close_source(struct ashlar_source *source)
+{
+    MUST(ashlar_source_drain(source, UINT64_MAX));
+    MUST(ashlar_source_close(source));
+}
+
+void launcher_end(struct launcher *launcher)
+{
+    struct ashlar_fence fences[LAUNCHER_STREAMS];
+    unsigned i;
+
+    launcher_fences(launcher, fences);
+    MUST(ashlar_tensormap_table_destroy(launcher->table, fences,
+                                        LAUNCHER_STREAMS));
+    problems_destroy(&launcher->problems, fences, LAUNCHER_STREAMS);
+    CU(driver.CtxSynchronize());
+    close_source(launcher->source);
+    close_source(launcher->host);
+    for (i = 0; i < LAUNCHER_STREAMS; i++)
+        CU(driver.StreamDestroy(launcher->streams[i]));
+    CU(driver.EventDestroy(launcher->event));
+    kernels_unload();
+}
 
 CUstream launcher_stream(const struct launcher *launcher, size_t i)
 {

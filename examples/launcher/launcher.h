@@ -28,6 +28,14 @@ struct launcher {
     bool kernels;  /* this driver runs them */
 };
 
+/* Have slots for all maps of the problems. */
+void launcher_make_pool(struct launcher *launcher);
+
+/* Have what there is on the device, and give it back. The device's memory goes
+ * when the work on the streams is done. */
+void launcher_begin(struct launcher *launcher);
+void launcher_end(struct launcher *launcher);
+
 /* The stream that problem i is copied on. */
 CUstream launcher_stream(const struct launcher *launcher, size_t i);
 

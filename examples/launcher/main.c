@@ -8,11 +8,11 @@
  *     launcher           run it
  *     launcher --ptx     print the kernels, for `ptxas -arch=sm_90`
  *
- *     main.c             what is needed, in order, and given back
+ *     main.c             one thing after the other
  *     driver.c           the CUDA driver, found at run time
  *     kernels.c          load and launch        kernels_ptx.c   their text
  *     problems.c         matrices, their specs, and whether they were copied
- *     launcher.c         streams and fences
+ *     launcher.c         what is needed, and given back; streams, fences
  *     by_value.c         maps that are parameters of a launch
  *     table.c            maps in a table on the device
  *     graph.c            both, in a graph that is captured and replayed
@@ -41,10 +41,8 @@
 
 #include "launcher.h"
 #include "must.h"
-#include "table.h"
 
-#define PROBLEMS    ((size_t)4096)
-#define TABLE_SLOTS ((size_t)1 << 17)
+#define PROBLEMS ((size_t)4096)
 
 /* No driver is asked: this is for those who write specs, too. */
 static void check_specs(const struct problems *problems)
@@ -57,68 +55,17 @@ static void check_specs(const struct problems *problems)
            2 * problems->count);
 }
 
-/* Ahead of need: what is got later asks nobody for memory. */
-static struct ashlar_pool *make_pool(size_t slots)
+static void go(struct launcher *launcher)
 {
-    struct ashlar_pool *pool;
-
-    MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
-    MUST(ashlar_pool_reserve(pool, slots));
-    return pool;
-}
-
-/* What is on the device, once there is one. */
-static void begin(struct launcher *launcher)
-{
-    unsigned i;
-
-    MUST(ashlar_source_open("cuda", NULL, &launcher->source));
-    for (i = 0; i < LAUNCHER_STREAMS; i++)
-        CU(driver.StreamCreate(&launcher->streams[i], CU_STREAM_NON_BLOCKING));
-    CU(driver.EventCreate(&launcher->event, CU_EVENT_DISABLE_TIMING));
-    problems_place(&launcher->problems, launcher->source);
-    table_make(launcher, TABLE_SLOTS);
-    launcher->kernels = kernels_load();
+    launcher_begin(launcher);
     printf("%s %s\n", driver_device(),
            launcher->kernels ? "runs kernels"
                              : "runs no kernels: launches are left out");
-}
-
-/* What is retired is given back when its fences have passed. */
-static void close_source(struct ashlar_source *source)
-{
-    MUST(ashlar_source_drain(source, UINT64_MAX));
-    MUST(ashlar_source_close(source));
-}
-
-/* The device's memory goes when the streams are done with it. */
-static void end(struct launcher *launcher)
-{
-    struct ashlar_fence fences[LAUNCHER_STREAMS];
-    unsigned i;
-
-    launcher_fences(launcher, fences);
-    MUST(ashlar_tensormap_table_destroy(launcher->table, fences,
-                                        LAUNCHER_STREAMS));
-    problems_destroy(&launcher->problems, fences, LAUNCHER_STREAMS);
-    CU(driver.CtxSynchronize());
-    close_source(launcher->source);
-    close_source(launcher->host);
-    for (i = 0; i < LAUNCHER_STREAMS; i++)
-        CU(driver.StreamDestroy(launcher->streams[i]));
-    CU(driver.EventDestroy(launcher->event));
-    kernels_unload();
-    driver_end();
-}
-
-static void go(struct launcher *launcher)
-{
-    begin(launcher);
     by_value(launcher);
     by_table(launcher);
     graph(launcher);
     compare(launcher);
-    end(launcher);
+    launcher_end(launcher);
 }
 
 static void go_without_device(struct launcher *launcher)
@@ -147,10 +94,11 @@ int main(int argc, char **argv)
         return fputs(kernels_ptx, stdout) < 0;
     problems_make(&launcher.problems, PROBLEMS);
     check_specs(&launcher.problems);
-    launcher.pool = make_pool(2 * PROBLEMS);
+    launcher_make_pool(&launcher);
     missing = driver_start();
     if (missing == NULL) {
         go(&launcher);
+        driver_end();
     } else {
         fprintf(stderr, "%s\n", missing);
         go_without_device(&launcher);

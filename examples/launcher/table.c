@@ -13,7 +13,7 @@
 
 #include "must.h"
 
-/* Host slots where the device reads them, so that the host copies nothing. */
+/* Host slots where the device reads them: what is published goes from there. */
 void table_make(struct launcher *launcher, size_t most)
 {
     struct ashlar_tensormap_table_options options =
@@ -111,10 +111,10 @@ void table_check(const struct launcher *launcher,
 static void publish_by_turns(struct launcher *launcher,
                              const struct ashlar_tensormap_handle *handles)
 {
-    struct ashlar_tensormap_handle *other;
     size_t count = launcher->problems.count, turn, i;
+    struct ashlar_tensormap_handle *other =
+        must_allocate(count, sizeof(*other));
 
-    other = must_allocate(count, sizeof(*other));
     for (turn = 0; turn < 2; turn++) {
         for (i = 0; i < count; i++)
             other[i] = handles[2 * i + turn];

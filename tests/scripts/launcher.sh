@@ -3,12 +3,14 @@
 # Copyright (c) 2026 The ashlar authors
 #
 # The examples that launch, where there is no GPU: on the simulated driver, and
-# without any. They print what their comments say, and nothing else.
+# without any. They print what their comments say, and nothing else; and they
+# copy what they should when functions of the host's are the kernels.
 
 . "$top_srcdir/tests/scripts/lib.sh"
 
 examples=$top_srcdir/examples
 launcher=$top_builddir/examples/launcher/launcher
+on_host=$top_builddir/tests/cuda/launcher_on_host
 sim=$top_builddir/tests/cudasim/.libs
 ASHLAR_PLUGIN_PATH=$top_builddir/plugins/cuda/.libs
 export ASHLAR_PLUGIN_PATH
@@ -21,15 +23,17 @@ promised() {
   [ -s "$scratch/promised" ]
 }
 
-# launch FOLDER VARIABLE...: with the driver in the folder; what it says in out
-# and err
-launch() {
-  folder=$1
-  shift
-  env "$@" \
-    LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-    "$launcher" >"$scratch/out" 2>"$scratch/err" || {
-    echo "it exits with $?"
+# ends STATUS FOLDER SETTINGS PROGRAM...: it exits so, with the driver in the
+# folder, simulated or none; what it says in out and err
+ends() {
+  want=$1 folder=$2 settings=$3
+  shift 3
+  CUDASIM=$settings \
+    LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    "$@" >"$scratch/out" 2>"$scratch/err"
+  got=$?
+  [ "$got" -eq "$want" ] || {
+    echo "exit status $got, not $want"
     cat "$scratch/out" "$scratch/err"
     return 1
   }
@@ -37,24 +41,35 @@ launch() {
 
 # The driver is told at the exit what was not given back, and says so.
 runs_on_the_simulated_driver() {
-  promised launcher/main.c "on the simulated driver" && launch "$sim" CUDASIM="$1" &&
+  promised launcher/main.c "on the simulated driver" &&
+    ends 0 "$sim" "$1" "$launcher" &&
     same "$scratch/promised" "$scratch/out" && empty "$scratch/err"
 }
 
 # A file that is no library ends the search for one.
 goes_without_device() {
   mkdir "$scratch/none" && : >"$scratch/none/libcuda.so.1" &&
-    promised launcher/main.c "without a device" && launch "$scratch/none" CUDASIM= &&
+    promised launcher/main.c "without a device" &&
+    ends 0 "$scratch/none" "" "$launcher" &&
     same "$scratch/promised" "$scratch/out" && grep -q libcuda "$scratch/err"
 }
 
 # What the machine lacks is told, with exit status 1.
 says_what_it_lacks() {
-  LD_LIBRARY_PATH=$sim CUDASIM=memory=2M "$launcher" \
-    >"$scratch/out" 2>"$scratch/err"
-  status=$?
-  cat "$scratch/err"
-  [ "$status" -eq 1 ] && grep -q '^ashlar_range_grow_to(.*memory' "$scratch/err"
+  ends 1 "$sim" memory=2M "$launcher" &&
+    grep '^ashlar_range_grow_to(.*memory' "$scratch/err"
+}
+
+# Every way, with functions of the host's in the kernels' place.
+copies_all_on_the_host() {
+  ends 0 "$sim" "$1" "$on_host" && empty "$scratch/err" &&
+    grep ': all matrices right$' "$scratch/out" >"$scratch/right" &&
+    [ "$(wc -l <"$scratch/right")" -eq 3 ]
+}
+
+finds_what_is_spoilt() {
+  ends 1 "$sim" "" "$on_host" --spoil &&
+    grep '^some matrices were not copied' "$scratch/err"
 }
 
 # README's, which is linked to the driver.
@@ -81,6 +96,11 @@ expect launcher_waits_for_what_is_not_done \
   runs_on_the_simulated_driver report=yes,work=held
 expect launcher_goes_as_far_as_it_can_without_a_device goes_without_device
 expect launcher_says_what_it_lacks says_what_it_lacks
+expect launcher_copies_all_by_functions_in_the_kernels_place \
+  copies_all_on_the_host report=yes
+expect launcher_copies_all_in_the_order_of_the_streams \
+  copies_all_on_the_host report=yes,work=held
+expect launcher_finds_a_matrix_that_is_spoilt finds_what_is_spoilt
 expect first_example_launches first_example_launches
 for architecture in sm_90 sm_100; do
   if have ptxas && knows "$architecture"; then
