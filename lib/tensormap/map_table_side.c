@@ -129,7 +129,10 @@ static size_t round_up(const struct ashlar_tensormap_table *table, size_t slots)
                     table->max_slots);
 }
 
-/* The host's first: it is the one that can be shrunk again. */
+/*
+ * The host's first, which is shrunk again when the device's fails. If that fails
+ * too, for want of memory for its record, the next growth finds it there.
+ */
 static enum ashlar_status grow(struct ashlar_tensormap_table *table,
                                size_t slots)
 {

@@ -370,6 +370,10 @@ static enum ashlar_status wrap_fence_record(void *state, uint64_t stream,
 {
     struct wrap *wrap = state;
 
+    if (stream != 0 && stream == wrap->captured)
+        return (*wrap->host->fail)(ASHLAR_ERR_CAPTURE,
+                                   "stream %lu is being captured",
+                                   (unsigned long)stream);
     return record(wrap, WRAP_FENCE_RECORD, wrap->inner.ops.fence_record, stream,
                   fence_out);
 }
