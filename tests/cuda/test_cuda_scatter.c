@@ -365,6 +365,14 @@ START_TEST(an_older_driver_knows_no_maps_that_a_kernel_writes)
 }
 END_TEST
 
+START_TEST(an_older_device_knows_no_maps)
+{
+    rig_start("sm=89", NULL);
+    ck_assert(!can_scatter());
+    rig_end();
+}
+END_TEST
+
 static const struct {
     CUresult result;
     enum ashlar_status status;
@@ -557,6 +565,7 @@ static Suite *cuda_scatter_suite(void)
     test = tcase_create("drivers");
     tcase_add_test(test, a_peer_scatters_from_its_own_stream);
     tcase_add_test(test, an_older_driver_knows_no_maps_that_a_kernel_writes);
+    tcase_add_test(test, an_older_device_knows_no_maps);
     tcase_add_test(test, any_call_of_loading_may_fail);
     tcase_add_test(test, any_call_of_scattering_may_fail);
     tcase_add_test(test, any_call_of_scattering_without_loading_may_fail);

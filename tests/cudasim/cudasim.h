@@ -20,6 +20,7 @@
  * | peers   | all, none: whether devices reach each other            | all     |
  * | numa    | host NUMA nodes, 1 to 8                                | 1       |
  * | driver  | the version that it tells, such as 12000               | 13000   |
+ * | sm      | what the devices can compute: 80 is 8.0                | 90      |
  * | hints   | grant, move, refuse: what becomes of an address hint   | grant   |
  * | work    | now, held: queued work is done at once, or when the    | now     |
  * |         | test finishes it                                       |         |

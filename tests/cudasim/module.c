@@ -11,7 +11,6 @@
 #include "entry.h"
 #include "ptx.h"
 
-#define TARGET       90 /* of the devices */
 #define ELF_MAGIC    "\177ELF"
 #define FATBIN_MAGIC "\x50\xed\x55\xba"
 
@@ -86,7 +85,9 @@ static CUresult check_image(const void *image, struct ptx *ptx)
                                  : CUDA_ERROR_INVALID_PTX;
     if (ptx->version > newest_ptx(machine_driver()))
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    return ptx->target > TARGET ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_SUCCESS;
+    return ptx->target > (unsigned)machine.settings.capability
+               ? CUDA_ERROR_NO_BINARY_FOR_GPU
+               : CUDA_SUCCESS;
 }
 
 /* Whoever writes a known kernel anew keeps to its parameters. */

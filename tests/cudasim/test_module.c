@@ -106,6 +106,26 @@ START_TEST(what_ptx_a_driver_reads_goes_by_its_version)
 }
 END_TEST
 
+START_TEST(a_device_runs_what_is_written_for_it_or_for_older_ones)
+{
+    CUmodule loaded;
+    int major = 0;
+    int minor = 0;
+
+    sim_begin_with("sm=103");
+    OK(cuDeviceGetAttribute(&major,
+                            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    OK(cuDeviceGetAttribute(&minor,
+                            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+    ck_assert_int_eq(major * 10 + minor, 103);
+    OK(cuModuleLoadData(&loaded, ".version 9.0\n.target sm_103\n"));
+    OK(cuModuleUnload(loaded));
+    IS(cuModuleLoadData(&loaded, ".version 9.0\n.target sm_110\n"),
+       CUDA_ERROR_NO_BINARY_FOR_GPU);
+    sim_end();
+}
+END_TEST
+
 START_TEST(options_of_a_compiler_are_not_looked_at)
 {
     CUjit_option option = CU_JIT_OPTIMIZATION_LEVEL;
@@ -238,6 +258,8 @@ static Suite *module_suite(void)
     test = tcase_create("versions");
     tcase_add_loop_test(test, what_ptx_a_driver_reads_goes_by_its_version, 0,
                         sizeof(versions) / sizeof(versions[0]));
+    tcase_add_test(test,
+                   a_device_runs_what_is_written_for_it_or_for_older_ones);
     suite_add_tcase(suite, test);
 
     test = tcase_create("modules");

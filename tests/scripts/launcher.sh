@@ -15,6 +15,7 @@ sim=$top_builddir/tests/cudasim/.libs
 ASHLAR_PLUGIN_PATH=$top_builddir/plugins/cuda/.libs
 export ASHLAR_PLUGIN_PATH
 [ -x "$launcher" ] || skip_all "the launcher was not built"
+ptxas=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas) || ptxas=false
 
 # promised FILE TITLE: the lines under it in the file's comment
 promised() {
@@ -82,12 +83,12 @@ first_example_launches() {
 # Its own kernels, without a driver.
 compiles() {
   "$launcher" --ptx >"$scratch/kernels.ptx" &&
-    ptxas -arch="$1" -Werror -o "$scratch/kernels.cubin" "$scratch/kernels.ptx"
+    "$ptxas" -arch="$1" -Werror -o "$scratch/kernels.cubin" "$scratch/kernels.ptx"
 }
 
 knows() {
   printf '.version 8.3\n.target sm_90\n.address_size 64\n' >"$scratch/empty.ptx"
-  ptxas -arch="$1" -o "$scratch/empty.cubin" "$scratch/empty.ptx" 2>/dev/null
+  "$ptxas" -arch="$1" -o "$scratch/empty.cubin" "$scratch/empty.ptx" 2>/dev/null
 }
 
 expect launcher_runs_on_the_simulated_driver_and_leaves_nothing \
@@ -102,8 +103,8 @@ expect launcher_copies_all_in_the_order_of_the_streams \
   copies_all_on_the_host report=yes,work=held
 expect launcher_finds_a_matrix_that_is_spoilt finds_what_is_spoilt
 expect first_example_launches first_example_launches
-for architecture in sm_90 sm_100; do
-  if have ptxas && knows "$architecture"; then
+for architecture in sm_90 sm_100 sm_120; do
+  if knows "$architecture"; then
     expect "kernels_compile_for_$architecture" compiles "$architecture"
   else
     skip "kernels_compile_for_$architecture" "no ptxas that knows it"
