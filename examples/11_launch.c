@@ -72,9 +72,13 @@ int main(void)
     CUfunction kernel = load();
     const char *name;
 
-    if (kernel == NULL || ashlar_source_open("cuda", NULL, &cuda) != 0 ||
-        ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool) != 0)
+    if (kernel == NULL)
         return 1;
+    if (ashlar_source_open("cuda", NULL, &cuda) != 0 ||
+        ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool) != 0) {
+        fprintf(stderr, "%s\n", ashlar_last_error_message());
+        return 1;
+    }
     describe(specs, UINT64_C(0x7f0000000000)); /* of memory on the device */
     cuGetErrorName(launch(kernel, cuda, pool, specs, maps, TENSORS), &name);
     printf("%s\n", name);

@@ -8,6 +8,10 @@
  *     launcher           run it
  *     launcher --ptx     print the kernels, for `ptxas -arch=sm_90`
  *
+ * It is made by make check, or here, where CUDA's headers are in CUDA:
+ *
+ *     cc -o launcher -I$CUDA/include *.c $(pkg-config --cflags --libs ashlar)
+ *
  *     main.c             one thing after the other
  *     driver.c           the CUDA driver, found at run time
  *     kernels.c          load and launch        kernels_ptx.c   their text
@@ -20,7 +24,8 @@
  *     must.c             calls that have to succeed
  *
  * It needs a GPU of compute capability 9.0 or later, and a driver for CUDA 12.3
- * or later. Without, it does what can be done without.
+ * or later; there, lines end with "all matrices right", and the launches a second
+ * are told. Without, it does what can be done without.
  *
  * Output on the simulated driver:
  * 4096 problems, 8192 specs: none breaks a rule
@@ -92,6 +97,8 @@ int main(int argc, char **argv)
 
     if (argc == 2 && strcmp(argv[1], "--ptx") == 0)
         return fputs(kernels_ptx, stdout) < 0;
+    if (argc > 1)
+        give_up("usage: launcher [--ptx]");
     problems_make(&launcher.problems, PROBLEMS);
     check_specs(&launcher.problems);
     launcher_make_pool(&launcher);
