@@ -6,6 +6,7 @@
 #include "table.h"
 
 #define TABLE_SLOTS ((size_t)1 << 17)
+#define MINUTE_NS   UINT64_C(60000000000)
 
 /* Ahead of need: what is got later asks nobody for memory. */
 void launcher_make_pool(struct launcher *launcher)
@@ -31,7 +32,7 @@ void launcher_begin(struct launcher *launcher)
 /* What is retired is given back when its fences have passed. */
 static void close_source(struct ashlar_source *source)
 {
-    MUST(ashlar_source_drain(source, UINT64_MAX));
+    MUST(ashlar_source_drain(source, MINUTE_NS));
     MUST(ashlar_source_close(source));
 }
 

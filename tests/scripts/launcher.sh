@@ -99,7 +99,7 @@ expect launcher_goes_as_far_as_it_can_without_a_device goes_without_device
 expect launcher_says_what_it_lacks says_what_it_lacks
 expect launcher_copies_all_by_functions_in_the_kernels_place \
   copies_all_on_the_host report=yes
-expect launcher_copies_all_in_the_order_of_the_streams \
+expect launcher_copies_all_when_work_is_done_late \
   copies_all_on_the_host report=yes,work=held
 expect launcher_finds_a_matrix_that_is_spoilt finds_what_is_spoilt
 expect first_example_launches first_example_launches
