@@ -17,8 +17,8 @@
  * 2) are those of the current context if that is of the source's device, else
  * of the device's primary one.
  *
- * Invariants: records live until the source is closed; idle fences and the kernel
- * of a record are usable as long as its context has its id.
+ * Invariants: records live until the source is closed; idle fences and the
+ * kernel of a record are usable as long as its context has its id.
  */
 #ifndef ASHLAR_PLUGINS_CUDA_CONTEXT_H
 #define ASHLAR_PLUGINS_CUDA_CONTEXT_H

@@ -7,6 +7,7 @@
  * the context's record: ahead of need in the one that stream 0 is of, by
  * cuda_scatter_load(); in any other by the first that scatters there. Not while
  * the stream is being captured: to load allocates, and may wait for the device.
+ * Drivers load lazily: not before cuModuleGetFunction(), which is called at once.
  */
 #include "config.h"
 

@@ -17,9 +17,10 @@
  * the copies that use it through that of tensor maps. What orders the two is a
  * release of who writes and an acquire of who reads; that one kernel ends before
  * the other begins does not, says the PTX manual ("Causality order"). Here is the
- * release. The acquire is the reading kernel's, as CUDA's programming guide asks
- * for any map in global memory ("Using TMA to transfer multi-dimensional
- * arrays"). Both came with PTX 8.3, in CUDA 12.3.
+ * release, in the scope of the system, since peers may read the table. The
+ * acquire is the reading kernel's, as CUDA's programming guide asks for any map in
+ * global memory ("Using TMA to transfer multi-dimensional arrays"). Both came
+ * with PTX 8.3, in CUDA 12.3.
  */
 #ifndef ASHLAR_PLUGINS_CUDA_SCATTER_PTX_H
 #define ASHLAR_PLUGINS_CUDA_SCATTER_PTX_H
@@ -79,7 +80,7 @@ static const char cuda_scatter_ptx[] =
     "    shl.b64 %piece, %piece, 4;\n"
     "    add.u64 %to, %to, %piece;\n"
     "    st.global.v2.b64 [%to], {%low, %high};\n"
-    "    fence.proxy.tensormap::generic.release.gpu;\n"
+    "    fence.proxy.tensormap::generic.release.sys;\n"
     "done:\n"
     "    ret;\n"
     "}\n";

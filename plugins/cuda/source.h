@@ -19,8 +19,8 @@
  *
  * When to do what is the library's; here is only how. Memory is managed without
  * any context, since a primary one takes 130 ms and 500 MiB of the device: it
- * is retained by the first copy, scattering or encoding that finds none. Nothing goes by the
- * device that happens to be current.
+ * is retained by the first copy, scattering or encoding that finds none. Nothing
+ * goes by the device that happens to be current.
  *
  * Locations are devices by their ordinals, and then the host's NUMA nodes:
  * location device_count + n is node n.
