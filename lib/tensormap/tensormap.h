@@ -11,6 +11,7 @@
  *     encode.c   one map              ┐
  *     batch.c    many, by threads     ┼─> the source's encoder
  *     cache.c    by spec (cache.h)    ┘   key.c: a spec as a key
+ *     map_table.h  slots of the host, mirrored on a device
  *
  * A spec is copied once, by the size that its caller knows, and only the copy
  * is looked at. Of the copy nothing is trusted: a rank may be any number, so

@@ -17,7 +17,7 @@ top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 build=$(CDPATH='' cd -- "$1" && pwd)
 folder=${2:-$top/.gpu/card}
 programs='test_card_capture test_card_peers test_card_range test_card_scatter
-test_card_share card_speed'
+test_card_share test_card_table card_speed'
 
 rm -rf "$folder"
 mkdir -p "$folder/plugins"

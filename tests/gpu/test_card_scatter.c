@@ -7,9 +7,7 @@
 #include "gpu/card.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "source/source.h"
 
@@ -290,24 +288,6 @@ END_TEST
 
 /* --- speed ----------------------------------------------------------------- */
 
-#define ROUNDS 101
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double one = *(const double *)a;
-    double other = *(const double *)b;
-
-    return one < other ? -1 : one > other;
-}
-
 /* So many copies of neighbouring bytes. */
 static void copy(uint32_t copies, uint64_t bytes)
 {
@@ -333,21 +313,24 @@ static void scatter_slots(uint32_t count)
     OK(scatter(count));
 }
 
-/* From issue to done, in microseconds: the median. */
+struct job {
+    void (*publish)(uint32_t);
+    uint32_t count;
+};
+
+static void issue(void *user)
+{
+    const struct job *job = user;
+
+    job->publish(job->count);
+}
+
 static double time_of(void (*publish)(uint32_t), uint32_t count)
 {
-    double took[ROUNDS];
-    double begin;
-    unsigned i;
+    struct job job = {publish, count};
 
-    for (i = 0; i < ROUNDS; i++) {
-        begin = now_us();
-        publish(count);
-        CU(cu.StreamSynchronize(stream));
-        took[i] = now_us() - begin;
-    }
-    qsort(took, ROUNDS, sizeof(took[0]), compare);
-    return took[ROUNDS / 2];
+    return card_time_us(stream,
+                        &(struct card_work){.issue = issue, .user = &job});
 }
 
 /* Says figures, and judges none. */
