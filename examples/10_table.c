@@ -41,6 +41,7 @@ int main(void)
         ASHLAR_TENSORMAP_TABLE_OPTIONS_INIT;
     struct ashlar_tensormap_handle first, second;
     struct ashlar_fence fence;
+    enum ashlar_status status;
 
     options.max_slots = 2; /* so that a slot comes again soon */
     must(ashlar_source_open("vm", NULL, &source));
@@ -56,9 +57,8 @@ int main(void)
     /* It is done: the slot is had again, by another handle. */
     must(ashlar_vm_finish(source, STREAM));
     (void)publish_one("the third");
-    if (ashlar_tensormap_table_retire(table, &first, 1, ASHLAR_QUIET, 1) !=
-        ASHLAR_OK)
-        printf("%s\n", ashlar_last_error_message());
+    status = ashlar_tensormap_table_retire(table, &first, 1, ASHLAR_QUIET, 1);
+    printf("the first, retired once more: %s\n", ashlar_status_name(status));
 
     must(ashlar_tensormap_table_retire(table, &second, 1, ASHLAR_QUIET, 1));
     must(ashlar_tensormap_table_destroy(table, ASHLAR_QUIET, 1));
@@ -71,5 +71,5 @@ int main(void)
  * the first is at index 0
  * while the kernel runs, the second is at index 1
  * the third is at index 0
- * handle 0 (slot 0, generation 1) is of no lease that goes on: the slot was retired, perhaps by the same call, or never leased
+ * the first, retired once more: ASHLAR_ERR_NOT_LIVE
  */
