@@ -662,7 +662,7 @@ START_TEST(the_range_of_a_table_is_not_destroyed_under_it)
     struct ashlar_range *range = ashlar_range_find(tables_info(rig.table).base);
 
     ck_assert_ptr_nonnull(range);
-    REFUSED(ASHLAR_ERR_BUSY, "table(s) stand on the range",
+    REFUSED(ASHLAR_ERR_BUSY, "table(s) or arena(s) stand on the range",
             ashlar_range_destroy(range, QUIET));
 }
 END_TEST
