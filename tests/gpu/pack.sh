@@ -26,9 +26,10 @@ for program in $programs; do
   cp "$build/tests/gpu/$program" "$folder/"
 done
 make -s -C "$build" plugins/cuda/ashlar_cuda.la lib/libashlar.la \
-  tools/ashlar >&2
+  tools/ashlar examples/launcher/launcher >&2
 cp "$build/plugins/cuda/.libs/ashlar_cuda.so" "$folder/plugins/"
-cp "$build/tools/.libs/ashlar" "$folder/"
+cp "$build/tools/.libs/ashlar" "$build/examples/launcher/.libs/launcher" \
+  "$folder/"
 cp -L "$build/lib/.libs/libashlar.so.0" "$folder/"
 # What such a machine need not have.
 ldd "$folder/ashlar" "$folder"/test_card_* |
@@ -39,7 +40,7 @@ find "$folder" -type f ! -name '*.py' -exec strip --strip-unneeded {} +
 
 cat >"$folder/run.sh" <<'END'
 #!/bin/sh
-# The tests, what the program shows, and the speed beside others.
+# The tests, the launcher, what the program shows, and the speed beside others.
 cd "$(dirname -- "$0")" || exit
 ASHLAR_PLUGIN_PATH=$PWD/plugins
 LD_LIBRARY_PATH=$PWD${LD_LIBRARY_PATH+:$LD_LIBRARY_PATH}
@@ -50,6 +51,10 @@ for test in test_card_*; do
   "./$test"
 done 2>&1 | tee "$out/card.tap"
 {
+  echo "## launcher"
+  ./launcher && echo "ok 1 - launcher" || echo "not ok 1 - launcher"
+} 2>&1 | tee "$out/launcher.txt"
+{
   ./ashlar sources
   ./ashlar check-plugin cuda --steps 2000 --seed 1
   ./ashlar check-plugin cuda --steps 2000 --seed 2 --options location=host
@@ -58,6 +63,6 @@ done 2>&1 | tee "$out/card.tap"
 } 2>&1 | tee "$out/ashlar.txt"
 { ./card_speed; python3 speed_peers.py; } 2>&1 | grep -v ^Warning |
   tee "$out/speed.txt"
-! grep -q '^not ok' "$out/card.tap"
+! grep -q '^not ok' "$out/card.tap" "$out/launcher.txt"
 END
 echo "$folder: $(du -sh "$folder" | cut -f1)" >&2

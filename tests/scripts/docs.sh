@@ -10,16 +10,20 @@ documents="README.md CONTRIBUTING.md SECURITY.md packaging/README.md
   doc/arenas.md doc/c.md doc/cpp.md doc/design.md doc/plugin-author.md
   doc/python.md"
 
-# The example's code: all but the licence above and the output below.
-sed -n '/^#include/,/^}$/p' "$top_srcdir/examples/01_pool.c" >"$scratch/code"
+# code EXAMPLE: its first function, with what is above it but the licence
+code() {
+  sed -n '/^#include/,/^}$/p' "$top_srcdir/examples/$1" >"$scratch/code"
+}
 
 readme_has_the_example() {
+  code 11_launch.c
   sed -n '/^```c$/,/^```$/p' "$top_srcdir/README.md" | sed '1d; $d' \
     >"$scratch/shown"
   same "$scratch/code" "$scratch/shown"
 }
 
 manual_has_the_example() {
+  code 01_pool.c
   sed -n '/^\.Sh EXAMPLES/,$p' "$top_srcdir/man/ashlar.3" |
     sed -n '/^\.Bd/,/^\.Ed/p' | sed '1d; $d; s/\\en/\\n/g' >"$scratch/shown"
   same "$scratch/code" "$scratch/shown"
