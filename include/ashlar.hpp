@@ -34,6 +34,9 @@
 #include <ashlar/range.hpp>
 #include <ashlar/slot.hpp>
 #include <ashlar/source.hpp>
+#include <ashlar/spec.hpp>
+#include <ashlar/tensormap.hpp>
+#include <ashlar/tensormap_cache.hpp>
 #include <ashlar/type.hpp>
 
 #endif
