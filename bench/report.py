@@ -301,6 +301,10 @@ def facts_lines(results):
         for p, f in results.peers.items()
         if f["version"]
     }
+    if anyone.get("share_core") == "1":
+        lines.append(
+            "the two processors are threads of one core, and slow each other down"
+        )
     lines.append("versions: " + ", ".join(f"{p} {v}" for p, v in versions.items()))
     if any(f["optimized"] == "0" for f in results.peers.values()):
         lines.append("compiled without optimization: these figures mean nothing")

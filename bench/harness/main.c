@@ -38,7 +38,7 @@ static void begin(void)
 
 static void print_facts(void)
 {
-    int cpus[2];
+    int cpus[2], count = bench_processors(cpus);
 
     printf("version %s\n", driver.version());
     printf("compiler %s\n", __VERSION__);
@@ -51,7 +51,8 @@ static void print_facts(void)
     printf("hands_over %d\n", (driver.can & BENCH_CAN_HAND_OVER) != 0);
     printf("runs %d\n", (driver.can & BENCH_CAN_RUN) != 0);
     printf("cold %d\n", (driver.can & BENCH_CAN_COLD) != 0);
-    printf("processors %d\n", bench_processors(cpus));
+    printf("processors %d\n", count);
+    printf("share_core %d\n", count > 1 && bench_share_core(cpus[0], cpus[1]));
 }
 
 static int can_measure(const struct bench_cell *cell)

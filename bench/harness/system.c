@@ -45,22 +45,63 @@ long bench_preemptions(void)
     return usage.ru_nivcsw;
 }
 
+/* A number of a processor's topology; -1 when the system does not say. */
+static int read_topology(int cpu, const char *name)
+{
+    char path[96];
+    int value = -1;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s",
+             cpu, name);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return -1;
+    if (fscanf(file, "%d", &value) != 1)
+        value = -1;
+    fclose(file);
+    return value;
+}
+
+int bench_share_core(int one, int other)
+{
+    int core = read_topology(one, "core_id");
+
+    return core >= 0 && core == read_topology(other, "core_id") &&
+           read_topology(one, "physical_package_id") ==
+               read_topology(other, "physical_package_id");
+}
+
+/* The first processor, and the first that is not of its core; if there is none,
+ * the second. */
+static int choose_processors(const cpu_set_t *allowed, int cpus_out[2])
+{
+    int count = 0;
+
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, allowed))
+            continue;
+        if (count < 2)
+            cpus_out[count++] = cpu;
+        else if (!bench_share_core(cpus_out[0], cpus_out[1]))
+            break;
+        else if (!bench_share_core(cpus_out[0], cpu))
+            cpus_out[1] = cpu;
+    }
+    return count;
+}
+
 /* Read once: a pinned thread may use one processor only. */
 static int find_processors(int cpus_out[2])
 {
     const char *wanted = getenv("BENCH_CPUS");
     cpu_set_t allowed;
-    int count = 0;
 
     if (wanted != NULL)
         return sscanf(wanted, "%d,%d", &cpus_out[0], &cpus_out[1]);
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
         bench_die("sched_getaffinity failed");
-    for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++) {
-        if (CPU_ISSET(cpu, &allowed))
-            cpus_out[count++] = cpu;
-    }
-    return count;
+    return choose_processors(&allowed, cpus_out);
 }
 
 int bench_processors(int cpus_out[2])

@@ -33,9 +33,14 @@ double bench_now_ns(void);
 /* Times the calling thread was pushed off its processor so far. */
 long bench_preemptions(void);
 
-/* The processors to measure on: $BENCH_CPUS ("2,3"), or the first two that the
- * process may use; returns how many there are, at most 2. */
+/* The processors to measure on: $BENCH_CPUS ("2,3"), or the first two of
+ * different cores that the process may use; returns how many there are, at most
+ * 2. */
 int bench_processors(int cpus_out[2]);
+
+/* Whether two processors are hardware threads of one core, as far as the system
+ * says: they share its caches and take turns in it. */
+int bench_share_core(int one, int other);
 
 /* Keep the calling thread on one processor. */
 void bench_pin(int cpu);

@@ -45,6 +45,7 @@ static uint64_t words_for(uint64_t bits)
 static void free_records(struct backing *backing)
 {
     memory_free(backing->pins);
+    memory_free(backing->whole);
     memory_free(backing->mapped);
     memory_free(backing->starts);
 }
@@ -56,11 +57,13 @@ static enum ashlar_status make_records(struct backing *backing)
     uint64_t starts = words_for(backing->bytes / ARENA_QUANTUM);
 
     backing->pins = memory_zalloc(granules * sizeof(*backing->pins));
+    backing->whole =
+        memory_zalloc(words_for(granules) * sizeof(*backing->whole));
     backing->mapped =
         memory_zalloc(words_for(granules) * sizeof(*backing->mapped));
     backing->starts = memory_zalloc(starts * sizeof(*backing->starts));
-    if (backing->pins != NULL && backing->mapped != NULL &&
-        backing->starts != NULL)
+    if (backing->pins != NULL && backing->whole != NULL &&
+        backing->mapped != NULL && backing->starts != NULL)
         return ASHLAR_OK;
     free_records(backing);
     return error_set(ASHLAR_ERR_NO_MEMORY,
@@ -115,6 +118,7 @@ void backing_reset(struct backing *backing, uint64_t handed_out)
         align_up(handed_out, bytes_of(backing, 1)) >> backing->granule_shift;
 
     memset(backing->pins, 0, granules * sizeof(*backing->pins));
+    memset(backing->whole, 0, words_for(granules) * sizeof(*backing->whole));
     memset(backing->starts, 0,
            words_for(handed_out / ARENA_QUANTUM) * sizeof(*backing->starts));
     __atomic_store_n(&backing->idle, true, __ATOMIC_RELEASE);
@@ -157,6 +161,43 @@ bool backing_is_live(const struct backing *backing, const void *block)
            (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0;
 }
 
+/* --- a bit for each granule ----------------------------------------------- */
+
+/* The bits of a word that lie in [from, to), which begins in it. */
+static uint64_t mask_of(uint64_t from, uint64_t to)
+{
+    uint64_t bits = min_size(to - from, 64 - from % 64);
+
+    return (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1) << (from % 64);
+}
+
+static uint64_t next_word(uint64_t from)
+{
+    return (from / 64 + 1) * 64;
+}
+
+static void set_bits(uint64_t *bits, uint64_t from, uint64_t to, bool value)
+{
+    uint64_t *word;
+
+    for (; from < to; from = next_word(from)) {
+        word = &bits[from / 64];
+        if (value)
+            __atomic_fetch_or(word, mask_of(from, to), __ATOMIC_RELEASE);
+        else
+            __atomic_fetch_and(word, ~mask_of(from, to), __ATOMIC_RELEASE);
+    }
+}
+
+static bool has_bit(const uint64_t *bits, uint64_t from, uint64_t to)
+{
+    for (; from < to; from = next_word(from))
+        if ((__atomic_load_n(&bits[from / 64], __ATOMIC_ACQUIRE) &
+             mask_of(from, to)) != 0)
+            return true;
+    return false;
+}
+
 /* --- pins ----------------------------------------------------------------- */
 
 /* A granule that the block shares with others, perhaps. */
@@ -171,12 +212,11 @@ static void unpin_edge(struct backing *backing, uint64_t granule)
         __atomic_store_n(&backing->idle, true, __ATOMIC_RELEASE);
 }
 
-/* Granules that are the block's alone: 1 pin, or 0. */
+/* Granules that are the block's alone. */
 static void set_middle(struct backing *backing, uint64_t from, uint64_t to,
-                       uint32_t pins)
+                       bool whole)
 {
-    for (; from < to; from++)
-        __atomic_store_n(&backing->pins[from], pins, __ATOMIC_RELEASE);
+    set_bits(backing->whole, from, to, whole);
 }
 
 void backing_pin(struct backing *backing, const void *block, uint64_t bytes)
@@ -184,7 +224,7 @@ void backing_pin(struct backing *backing, const void *block, uint64_t bytes)
     struct granules on = granules_of(backing, block, bytes);
 
     pin_edge(backing, on.first);
-    set_middle(backing, on.first + 1, on.last, 1);
+    set_middle(backing, on.first + 1, on.last, true);
     if (on.last != on.first)
         pin_edge(backing, on.last);
 }
@@ -195,31 +235,39 @@ void backing_unpin(struct backing *backing, const void *block, uint64_t bytes)
 
     if (on.last != on.first)
         unpin_edge(backing, on.first);
-    set_middle(backing, on.first + 1, on.last, 0);
+    set_middle(backing, on.first + 1, on.last, false);
     unpin_edge(backing, on.last);
     if (on.last - on.first > 1)
         __atomic_store_n(&backing->idle, true, __ATOMIC_RELEASE);
 }
 
+/* At no time is a granule of the block without either. */
 void backing_repin(struct backing *backing, const void *block, uint64_t before,
                    uint64_t after)
 {
+    uint64_t first = granules_of(backing, block, 1).first;
     uint64_t last = granules_of(backing, block, before).last;
     uint64_t now = granules_of(backing, block, after).last;
 
     if (now > last) {
-        set_middle(backing, last + 1, now, 1);
         pin_edge(backing, now);
+        set_middle(backing, max_size(last, first + 1), now, true);
+        if (last != first)
+            unpin_edge(backing, last);
     } else if (now < last) {
-        set_middle(backing, now + 1, last, 0);
+        if (now != first)
+            pin_edge(backing, now);
+        set_middle(backing, max_size(now, first + 1), last, false);
         unpin_edge(backing, last);
         __atomic_store_n(&backing->idle, true, __ATOMIC_RELEASE);
     }
 }
 
-/* Whether none of a stretch's granules has a pin. */
+/* Whether no block lies in a stretch's granules. */
 static bool is_idle(const struct backing *backing, uint64_t from, uint64_t to)
 {
+    if (has_bit(backing->whole, from, to))
+        return false;
     for (; from < to; from++)
         if (__atomic_load_n(&backing->pins[from], __ATOMIC_ACQUIRE) != 0)
             return false;
@@ -227,19 +275,6 @@ static bool is_idle(const struct backing *backing, uint64_t from, uint64_t to)
 }
 
 /* --- where there is memory ------------------------------------------------ */
-
-/* The bits of a word that lie in [from, to), which begins in it. */
-static uint64_t mask_of(uint64_t from, uint64_t to)
-{
-    uint64_t bits = min_size(to - from, 64 - from % 64);
-
-    return (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1) << (from % 64);
-}
-
-static uint64_t next_word(uint64_t from)
-{
-    return (from / 64 + 1) * 64;
-}
 
 /* Granules in [from, to) that have no memory. */
 static uint64_t count_missing(const struct backing *backing, uint64_t from,
@@ -258,15 +293,7 @@ static uint64_t count_missing(const struct backing *backing, uint64_t from,
 static void set_mapped(struct backing *backing, uint64_t from, uint64_t to,
                        bool mapped)
 {
-    uint64_t *word;
-
-    for (; from < to; from = next_word(from)) {
-        word = &backing->mapped[from / 64];
-        if (mapped)
-            __atomic_fetch_or(word, mask_of(from, to), __ATOMIC_RELEASE);
-        else
-            __atomic_fetch_and(word, ~mask_of(from, to), __ATOMIC_RELEASE);
-    }
+    set_bits(backing->mapped, from, to, mapped);
 }
 
 uint64_t backing_reach(const struct backing *backing, const void *block,
@@ -388,7 +415,8 @@ static uint64_t idle_bytes(const struct backing *backing)
     uint64_t w;
 
     for (w = 0; w < words_for(backing->top); w++) {
-        mapped = __atomic_load_n(&backing->mapped[w], __ATOMIC_RELAXED);
+        mapped = __atomic_load_n(&backing->mapped[w], __ATOMIC_RELAXED) &
+                 ~__atomic_load_n(&backing->whole[w], __ATOMIC_RELAXED);
         for (; mapped != 0; mapped &= mapped - 1) {
             granule = w * 64 + (uint64_t)__builtin_ctzll(mapped);
             idle +=

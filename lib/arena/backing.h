@@ -6,10 +6,13 @@
  *
  *     blocks   [a][b]    [      c           ]     [d]
  *     granules |    0    |    1    |    2    |    3    |    4    |
- *     pins          3         1         1         1         0
+ *     pins          3         0         1         1         0
+ *     whole         0         1         0         0         0
  *     mapped        1         1         1         1         1    <- idle
  *
- * A block pins the granules that it lies in, as far as jemalloc rounds it up.
+ * A block holds the granules that it lies in, as far as jemalloc rounds it up: it
+ * pins the first and the last, which others may lie in, too, and marks those
+ * between, sixty-four at a time, since no other block lies there.
  * Memory is committed under the part that was asked for, and taken away by
  * whole chunks that have no pin. Taking away is not hurried: what is idle
  * serves the next blocks, and goes when it is asked to (trim), when the source
@@ -18,8 +21,9 @@
  * come and go for ever.
  *
  * Invariants:
- *   - a granule's pins are the live or waiting blocks that lie in it; one with
- *     a block's middle in it, which nobody else can lie in, has 1;
+ *   - a granule's pins are the live or waiting blocks that begin or end in it;
+ *   - its bit in `whole` is set while such a block has its middle there, and
+ *     then it has no pins; with neither it is idle;
  *   - a granule's bit in `mapped` is set only while there is memory there;
  *   - under a live block, there is memory up to the size asked for;
  *   - a bit of `starts`, for each ARENA_QUANTUM bytes, is set where a live
@@ -50,6 +54,7 @@ struct backing {
     uint64_t bytes;
     unsigned granule_shift;
     uint32_t *pins;   /* a granule each; atomic */
+    uint64_t *whole;  /* a bit for a granule; atomic */
     uint64_t *mapped; /* a bit for a granule; atomic */
     uint64_t *starts; /* a bit for ARENA_QUANTUM bytes; atomic */
     uint64_t slack;   /* bytes that may be idle at any time */

@@ -14,6 +14,7 @@ static uint64_t bookkeeping(const struct ashlar_arena *arena)
 {
     uint64_t bytes = sizeof(*arena);
     uint64_t handed_out;
+    uint64_t granules;
     size_t i;
 
     for (i = 0; i < THREAD_NUMBERS; i++)
@@ -22,8 +23,8 @@ static uint64_t bookkeeping(const struct ashlar_arena *arena)
     if (!arena_has_range(arena))
         return bytes;
     handed_out = extents_handed_out(&arena->extents);
-    bytes += (handed_out >> arena->backing.granule_shift) *
-             sizeof(*arena->backing.pins);
+    granules = handed_out >> arena->backing.granule_shift;
+    bytes += granules * sizeof(*arena->backing.pins) + granules / 8 * 2;
     return bytes + handed_out / ARENA_QUANTUM / 8;
 }
 

@@ -237,6 +237,12 @@ START_TEST(pins_and_bits_are_all_gone_with_the_blocks)
     for (i = 0; i < 5000; i++) {
         void **at = &blocks[stress_below(&random, 64)];
 
+        if (*at != NULL && stress_chance(&random, 2)) {
+            /* To whatever there is room for. */
+            (void)ashlar_arena_resize(arena, *at,
+                                      1 + stress_below(&random, 12 * MIB), 0);
+            continue;
+        }
         if (*at != NULL)
             OK(ashlar_arena_free(arena, *at));
         *at = stress_chance(&random, 4)
@@ -249,6 +255,8 @@ START_TEST(pins_and_bits_are_all_gone_with_the_blocks)
     granules = arena->backing.bytes >> arena->backing.granule_shift;
     for (i = 0; i < granules; i++)
         ck_assert_uint_eq(arena->backing.pins[i], 0);
+    for (i = 0; i < granules / 64; i++)
+        ck_assert_uint_eq(arena->backing.whole[i], 0);
     for (i = 0; i < arena->backing.bytes / ARENA_QUANTUM / 64; i++)
         ck_assert_uint_eq(arena->backing.starts[i], 0);
     i = committed();
