@@ -21,6 +21,7 @@
 #include <ashlar/status.h>
 #include <ashlar/tensormap.h>
 #include <ashlar/tensormap_cache.h>
+#include <ashlar/tensormap_table.h>
 #include <ashlar/type.h>
 #include <ashlar/version.h>
 #include <ashlar/vm.h>

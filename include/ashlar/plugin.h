@@ -279,14 +279,29 @@ struct ashlar_plugin {
 
     /* --- ASHLAR_CAN_SCATTER ------------------------------------------------ */
 
-    /** Load what scatter() needs, ahead of need. */
+    /**
+     * Load what scatter() needs, ahead of need. Once is enough, more often does
+     * no harm. Disturbs no capture.
+     *
+     * @return ASHLAR_ERR_UNSUPPORTED when this machine cannot have it; copies do
+     *         as well then.
+     */
     enum ashlar_status (*scatter_load)(void *state);
     /**
      * Write n descriptors of ASHLAR_TENSOR_MAP_BYTES each from staging to
      * table + index * ASHLAR_TENSOR_MAP_BYTES, in the order of a stream's work.
+     * What of it a stream captures is done at each replay, with what is in
+     * staging then. Kernels that come later on the stream find the descriptors
+     * by an acquire, such as PTX's fence.proxy.tensormap::generic.acquire.
      *
-     * @param staging  Descriptors side by side, then n uint32_t indices; both
-     *                 readable by the device until the work is done.
+     * @param table    At a multiple of ASHLAR_TENSOR_MAP_BYTES.
+     * @param staging  Where the descriptors are, side by side, at a multiple of
+     *                 16; and
+     * @param indices  where n uint32_t are, none of them twice. Both readable by
+     *                 the device until the work is done.
+     *
+     * @return ASHLAR_ERR_CAPTURE when the stream is being captured, and what it
+     *         takes is not loaded where it runs.
      */
     enum ashlar_status (*scatter)(void *state, uint64_t table, uint64_t staging,
                                   uint64_t indices, uint32_t count,

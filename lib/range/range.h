@@ -121,6 +121,13 @@ enum ashlar_status range_check_unmapped(struct ashlar_range *range,
  */
 int range_make_end(struct ashlar_range *range, uint32_t more);
 
+/**
+ * An item to take a range away by, with room for `calls` steps before those of
+ * the range, and for so many fences; NULL: no memory, and the error is set.
+ */
+struct retire_item *range_make_item(const struct ashlar_range *range,
+                                    uint32_t calls, uint32_t fences);
+
 /** Take a range away by an item that has room for all steps: range->end. */
 void range_abandon(struct ashlar_range *range, struct retire_item *item);
 

@@ -240,8 +240,8 @@ enum ashlar_status range_check_free(struct ashlar_range *range)
     if (holders == 0)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_BUSY,
-                     "%u pool(s) or arena(s) stand on the range at 0x%lx; trim "
-                     "or destroy those instead",
+                     "%u pool(s), arena(s) or table(s) stand on the range at "
+                     "0x%lx; trim or destroy those instead",
                      holders, (unsigned long)range->base);
 }
 
@@ -487,13 +487,24 @@ void range_abandon(struct ashlar_range *range, struct retire_item *item)
     source_drop(source);
 }
 
+struct retire_item *range_make_item(const struct ashlar_range *range,
+                                    uint32_t calls, uint32_t fences)
+{
+    struct retire_item *item =
+        retire_item_create(range->owner, calls + steps_for_all(range), fences);
+
+    if (item == NULL)
+        (void)no_records();
+    return item;
+}
+
 /* One fence goes with what is there; more take an item of their own. */
 static struct retire_item *item_for_all(const struct ashlar_range *range,
                                         size_t n)
 {
     if (n == 1)
         return range->end;
-    return retire_item_create(range->owner, steps_for_all(range), (uint32_t)n);
+    return range_make_item(range, 0, (uint32_t)n);
 }
 
 enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
@@ -511,7 +522,7 @@ enum ashlar_status ashlar_range_destroy(struct ashlar_range *range,
         return status;
     item = item_for_all(range, n);
     if (item == NULL)
-        return no_records();
+        return ashlar_last_error();
     status = fences_record(range->source, fences, n, item);
     if (status == ASHLAR_OK)
         range_abandon(range, item);

@@ -98,6 +98,13 @@ bool retire_item_passed(struct retire_item *item)
 
 /* --- working off ---------------------------------------------------------- */
 
+static void make_call(const struct retire_step *step)
+{
+    struct retire_call *call = (struct retire_call *)(uintptr_t)step->what;
+
+    call->call(call);
+}
+
 static enum ashlar_status do_step(struct ashlar_source *source,
                                   const struct retire_step *step)
 {
@@ -110,6 +117,9 @@ static enum ashlar_status do_step(struct ashlar_source *source,
         return source_release(source, step->what, step->bytes);
     case RETIRE_ALLOW:
         return source_allow(source, step->what, step->bytes, &step->access, 1);
+    case RETIRE_CALL:
+        make_call(step);
+        return ASHLAR_OK;
     }
     return ASHLAR_ERR_INVALID;
 }
@@ -135,7 +145,7 @@ static bool no_mapping_left(const struct retire_item *item)
     if (item->next_step == item->step_count)
         return true;
     kind = item->steps[item->next_step].kind;
-    return kind != RETIRE_UNMAP && kind != RETIRE_ALLOW;
+    return kind == RETIRE_DESTROY || kind == RETIRE_RELEASE;
 }
 
 /* Give up what is left of an item; the driver is not called. */
@@ -147,6 +157,8 @@ static void drop_steps(struct ashlar_source *source, struct retire_item *item)
         step = &item->steps[item->next_step++];
         if (step->kind == RETIRE_RELEASE)
             source_forget(step->bytes);
+        if (step->kind == RETIRE_CALL)
+            make_call(step);
         count_step(source, step, true);
     }
 }

@@ -42,7 +42,8 @@ enum retire_kind {
     RETIRE_UNMAP = 1,   /* address, bytes */
     RETIRE_DESTROY = 2, /* a chunk, bytes */
     RETIRE_RELEASE = 3, /* a reservation: address, bytes */
-    RETIRE_ALLOW = 4    /* rights to be put back: address, bytes, access */
+    RETIRE_ALLOW = 4,   /* rights to be put back: address, bytes, access */
+    RETIRE_CALL = 5     /* a struct retire_call */
 };
 
 struct retire_step {
@@ -50,6 +51,15 @@ struct retire_step {
     uint64_t what;
     uint64_t bytes;
     struct ashlar_access access;
+};
+
+/**
+ * What is not the source's to take away, such as records that work still reads.
+ * It is called once, by whoever collects, also when the driver is gone; it may
+ * queue items, and takes no other lock, for any may be held.
+ */
+struct retire_call {
+    void (*call)(struct retire_call *self);
 };
 
 struct retire_fence {

@@ -141,8 +141,9 @@ static enum ashlar_status vm_open(const struct ashlar_host *host,
         host->free(vm);
         return status;
     }
-    info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_FENCE |
-                ASHLAR_CAN_EXPORT | ASHLAR_CAN_HOST_ACCESS | ASHLAR_CAN_GRAPH;
+    info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_SCATTER |
+                ASHLAR_CAN_FENCE | ASHLAR_CAN_EXPORT | ASHLAR_CAN_HOST_ACCESS |
+                ASHLAR_CAN_GRAPH;
     info->granule = vm->granule;
     info->memory_bytes = vm->memory_bytes;
     info->location_count = ASHLAR_VM_LOCATIONS;
@@ -174,6 +175,28 @@ static enum ashlar_status vm_copy(void *state, uint64_t to, uint64_t from,
     return ASHLAR_OK;
 }
 
+static enum ashlar_status vm_scatter_load(void *state)
+{
+    (void)state;
+    return ASHLAR_OK;
+}
+
+/* At once, as copies are. */
+static enum ashlar_status vm_scatter(void *state, uint64_t table,
+                                     uint64_t staging, uint64_t indices,
+                                     uint32_t count, uint64_t stream)
+{
+    const uint32_t *index = (const uint32_t *)(uintptr_t)indices;
+    uint32_t i;
+
+    (void)state, (void)stream;
+    for (i = 0; i < count; i++)
+        memmove((char *)(uintptr_t)table + index[i] * ASHLAR_TENSOR_MAP_BYTES,
+                (const char *)(uintptr_t)staging + i * ASHLAR_TENSOR_MAP_BYTES,
+                ASHLAR_TENSOR_MAP_BYTES);
+    return ASHLAR_OK;
+}
+
 const struct ashlar_plugin vm_plugin = {
     .abi = ASHLAR_PLUGIN_ABI,
     .struct_size = sizeof(struct ashlar_plugin),
@@ -189,6 +212,8 @@ const struct ashlar_plugin vm_plugin = {
     .unmap = vm_unmap,
     .allow = vm_allow,
     .copy = vm_copy,
+    .scatter_load = vm_scatter_load,
+    .scatter = vm_scatter,
     .fence_record = vm_fence_record,
     .fence_event = vm_fence_record, /* an event is a stream's number */
     .fence_query = vm_fence_query,

@@ -175,6 +175,18 @@ static void release_primary(const struct cuda *cuda)
         (void)cuda->driver.primary_release(cuda->device);
 }
 
+/* Modules are unloaded from the current context. */
+static void unload(const struct cuda *cuda, const struct cuda_context *context)
+{
+    CUcontext popped;
+
+    if (context->module == NULL ||
+        cuda->driver.ctx_push(context->handle) != CUDA_SUCCESS)
+        return;
+    (void)cuda->driver.module_unload(context->module);
+    (void)cuda->driver.ctx_pop(&popped);
+}
+
 void cuda_contexts_close(struct cuda *cuda)
 {
     CUstreamCaptureMode mode;
@@ -188,6 +200,8 @@ void cuda_contexts_close(struct cuda *cuda)
         if (cuda_context_is_there(cuda, context, &there) != CUDA_SUCCESS)
             there = false;
         cuda_fences_free(cuda, context->idle, there);
+        if (there)
+            unload(cuda, context);
         cuda->host->free(context);
     }
     release_primary(cuda);

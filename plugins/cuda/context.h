@@ -6,6 +6,7 @@
  *
  *     cuda->contexts ─> [handle, id] ─> [handle, id] ...
  *                         idle: fences whose events are of that context
+ *                         scatter: the kernel, in a module of that context
  *
  * A context is known by its id: a primary one that was reset has the same
  * handle afterwards, another id, and none of its events. During a visit the
@@ -16,8 +17,8 @@
  * 2) are those of the current context if that is of the source's device, else
  * of the device's primary one.
  *
- * Invariants: records live until the source is closed; idle fences of a record
- * are usable as long as its context has its id.
+ * Invariants: records live until the source is closed; idle fences and the
+ * kernel of a record are usable as long as its context has its id.
  */
 #ifndef ASHLAR_PLUGINS_CUDA_CONTEXT_H
 #define ASHLAR_PLUGINS_CUDA_CONTEXT_H
@@ -30,7 +31,9 @@ struct cuda_context {
     struct cuda_context *next;
     CUcontext handle;
     unsigned long long id;
-    struct cuda_fence *idle; /* under the source's lock */
+    struct cuda_fence *idle; /* under the source's lock, as all below */
+    CUmodule module;         /* that scatters; NULL: not loaded here yet */
+    CUfunction scatter;
 };
 
 /** A stay in a stream's context. */
@@ -70,7 +73,7 @@ CUresult cuda_context_is_there(const struct cuda *cuda,
                                const struct cuda_context *context,
                                bool *there_out);
 
-/** Destroy idle events, forget all contexts, release the primary one. */
+/** Destroy idle events, unload, forget all contexts, release the primary one. */
 void cuda_contexts_close(struct cuda *cuda);
 
 #endif

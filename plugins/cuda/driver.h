@@ -12,7 +12,7 @@
  * newest entry. Streams 0 and 1 are the legacy default stream.
  *
  * Invariant: of an open table, required entries are there; optional ones may be
- * NULL, those of graphs all together.
+ * NULL, those of graphs all together, and those of kernels.
  */
 #ifndef ASHLAR_PLUGINS_CUDA_DRIVER_H
 #define ASHLAR_PLUGINS_CUDA_DRIVER_H
@@ -83,7 +83,11 @@
     _X(stream_get_capture_info, cuStreamGetCaptureInfo, 11030, false)          \
     _X(user_object_create, cuUserObjectCreate, 11030, false)                   \
     _X(user_object_release, cuUserObjectRelease, 11030, false)                 \
-    _X(graph_retain_user_object, cuGraphRetainUserObject, 11030, false)
+    _X(graph_retain_user_object, cuGraphRetainUserObject, 11030, false)        \
+    _X(module_load_data, cuModuleLoadData, 2000, false)                        \
+    _X(module_unload, cuModuleUnload, 2000, false)                             \
+    _X(module_get_function, cuModuleGetFunction, 2000, false)                  \
+    _X(launch_kernel, cuLaunchKernel, 4000, false)
 
 #define CUDA_DRIVER_MEMBER(_member, _entry, _version, _required)               \
     PFN_##_entry##_v##_version _member;
@@ -114,6 +118,13 @@ static inline bool cuda_driver_has_graphs(const struct cuda_driver *driver)
            driver->user_object_create != NULL &&
            driver->user_object_release != NULL &&
            driver->graph_retain_user_object != NULL;
+}
+
+/** Whether the optional entries are there that launching kernels needs. */
+static inline bool cuda_driver_has_kernels(const struct cuda_driver *driver)
+{
+    return driver->module_load_data != NULL && driver->module_unload != NULL &&
+           driver->module_get_function != NULL && driver->launch_kernel != NULL;
 }
 
 #endif

@@ -54,6 +54,7 @@ enum ashlar_status cuda_status(CUresult result, enum ashlar_status no_memory)
     case CUDA_ERROR_STUB_LIBRARY:
         return ASHLAR_ERR_NO_DRIVER;
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
         return ASHLAR_ERR_DRIVER_TOO_OLD;
     case CUDA_ERROR_NO_DEVICE:
@@ -64,6 +65,9 @@ enum ashlar_status cuda_status(CUresult result, enum ashlar_status no_memory)
     case CUDA_ERROR_INVALID_HANDLE:
         return ASHLAR_ERR_INVALID;
     case CUDA_ERROR_NOT_SUPPORTED:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    case CUDA_ERROR_JIT_COMPILATION_DISABLED:
         return ASHLAR_ERR_UNSUPPORTED;
     default:
         return ASHLAR_ERR_DRIVER;

@@ -12,6 +12,7 @@
 
 #include "context.h"
 #include "error.h"
+#include "scatter_ptx.h"
 
 enum ashlar_status cuda_no_records(const struct cuda *cuda)
 {
@@ -347,6 +348,17 @@ static enum ashlar_status tell_memory(const struct cuda *cuda,
     return ASHLAR_OK;
 }
 
+/* What reads tensor maps in memory needs the same: there is no less to do
+ * without. */
+static bool can_scatter(const struct cuda *cuda)
+{
+    return cuda_driver_has_kernels(&cuda->driver) &&
+           cuda->driver.version >= CUDA_SCATTER_DRIVER &&
+           attribute(cuda, cuda->device,
+                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >=
+               CUDA_SCATTER_CAPABILITY;
+}
+
 static enum ashlar_status tell(const struct cuda *cuda,
                                struct ashlar_plugin_info *info)
 {
@@ -360,6 +372,8 @@ static enum ashlar_status tell(const struct cuda *cuda,
         return status;
     info->can = ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY | ASHLAR_CAN_FENCE |
                 ASHLAR_CAN_ENCODE;
+    if (can_scatter(cuda))
+        info->can |= ASHLAR_CAN_SCATTER;
     if (cuda->exported_as != CU_MEM_HANDLE_TYPE_NONE)
         info->can |= ASHLAR_CAN_EXPORT;
     if (cuda_driver_has_graphs(&cuda->driver))

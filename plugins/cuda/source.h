@@ -9,17 +9,18 @@
  *     source.c       open and close        options.c  what was asked for
  *     vmm.c          space, chunks, mappings, rights   ─> space.c
  *     share.c        chunks to and from other processes
- *     copy.c         copies
  *     encode.c       tensor maps
- *     fence.c        fences on streams and events   ┐
- *     graph.c        fences on graphs               ├─> context.c
- *     driver.c       the driver's entry points      ┘
+ *     copy.c         copies                         ┐
+ *     scatter.c      tensor maps to their slots     │
+ *     fence.c        fences on streams and events   ├─> context.c
+ *     graph.c        fences on graphs               ┘
+ *     driver.c       the driver's entry points
  *     error.c        what the driver says
  *
  * When to do what is the library's; here is only how. Memory is managed without
  * any context, since a primary one takes 130 ms and 500 MiB of the device: it
- * is retained by the first copy or encoding that finds none. Nothing goes by the
- * device that happens to be current.
+ * is retained by the first copy, scattering or encoding that finds none. Nothing
+ * goes by the device that happens to be current.
  *
  * Locations are devices by their ordinals, and then the host's NUMA nodes:
  * location device_count + n is node n.
@@ -93,6 +94,12 @@ CUresult cuda_create(const struct cuda *cuda, uint64_t bytes,
 /* copy.c */
 enum ashlar_status cuda_copy(void *state, uint64_t to, uint64_t from,
                              uint64_t bytes, uint64_t stream);
+
+/* scatter.c */
+enum ashlar_status cuda_scatter_load(void *state);
+enum ashlar_status cuda_scatter(void *state, uint64_t table, uint64_t staging,
+                                uint64_t indices, uint32_t count,
+                                uint64_t stream);
 
 /* encode.c */
 enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,

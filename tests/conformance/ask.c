@@ -191,9 +191,6 @@ static const char bad_kernel[] = ".version 7.0\n"
 CUresult fail_context(void)
 {
     int (*fail)(CUdevice, CUresult);
-    __typeof__(&cuModuleLoadData) load;
-    __typeof__(&cuModuleGetFunction) get;
-    __typeof__(&cuLaunchKernel) launch;
     CUfunction function;
     CUmodule module;
     CUresult result;
@@ -202,16 +199,12 @@ CUresult fail_context(void)
     if (fail != NULL)
         return fail(0, CUDA_ERROR_ILLEGAL_ADDRESS) == 0 ? CUDA_SUCCESS
                                                         : CUDA_ERROR_UNKNOWN;
-    *(void **)&load = driver_function("cuModuleLoadData");
-    *(void **)&get = driver_function("cuModuleGetFunction");
-    *(void **)&launch = driver_function("cuLaunchKernel");
-    if (load == NULL || get == NULL || launch == NULL)
-        return CUDA_ERROR_NOT_FOUND;
-    result = load(&module, bad_kernel);
+    result = cu.ModuleLoadData(&module, bad_kernel);
     if (result == CUDA_SUCCESS)
-        result = get(&function, module, "bad");
+        result = cu.ModuleGetFunction(&function, module, "bad");
     if (result == CUDA_SUCCESS)
-        result = launch(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+        result =
+            cu.LaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
     return result;
 }
 

@@ -48,7 +48,7 @@ void rig_end(void)
     ck_assert_msg(account.reservations + account.handles + account.mappings +
                           account.references + account.accesses +
                           account.events + account.user_objects +
-                          account.bogus_handles ==
+                          account.modules + account.bogus_handles ==
                       0,
                   "%s", text);
     memset(&rig, 0, sizeof(rig));

@@ -10,6 +10,7 @@
 #include "context.h"
 #include "event.h"
 #include "graph.h"
+#include "module.h"
 #include "space.h"
 #include "stream.h"
 
@@ -89,6 +90,7 @@ void account_take(struct cudasim_account *account)
     account->events = events.count;
     account->fds = physical_fds();
     account->contexts_retained = context_retained();
+    account->modules = modules.count;
     account->bogus_handles = machine.bogus;
 }
 
@@ -128,6 +130,7 @@ int account_report(char *buffer, size_t bytes)
     line(buffer, bytes, &length, "graphs", left.graphs, 0);
     line(buffer, bytes, &length, "executable graphs", left.graph_execs, 0);
     line(buffer, bytes, &length, "user objects", left.user_objects, 0);
+    line(buffer, bytes, &length, "modules", left.modules, 0);
     line(buffer, bytes, &length, "retained primary contexts",
          left.contexts_retained, 0);
     return length;

@@ -68,6 +68,8 @@ CUresult action_run(const struct action *action, int device,
     case ACTION_CALL:
         call_back(action->function, action->user);
         return CUDA_SUCCESS;
+    case ACTION_KERNEL:
+        return kernel_run(&action->launch, device);
     case ACTION_RECORD:
         event_passed(action->event, moment);
         return CUDA_SUCCESS;

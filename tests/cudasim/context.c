@@ -8,6 +8,7 @@
 
 #include "capture.h"
 #include "entry.h"
+#include "module.h"
 #include "space.h"
 #include "stream.h"
 #include "versions.h"
@@ -103,6 +104,7 @@ static void end(struct context *context)
     if (!context->alive)
         return;
     stream_drop(context->id);
+    module_drop(context->id);
     space_drop(context->id);
     context->alive = false;
 }

@@ -20,6 +20,7 @@
  * | peers   | all, none: whether devices reach each other            | all     |
  * | numa    | host NUMA nodes, 1 to 8                                | 1       |
  * | driver  | the version that it tells, such as 12000               | 13000   |
+ * | sm      | what the devices can compute: 80 is 8.0                | 90      |
  * | hints   | grant, move, refuse: what becomes of an address hint   | grant   |
  * | work    | now, held: queued work is done at once, or when the    | now     |
  * |         | test finishes it                                       |         |
@@ -65,13 +66,14 @@ struct cudasim_account {
     uint64_t allocations; /**< of cuMemAlloc(), cuMemHostAlloc() and the like */
     uint64_t allocated_bytes;
     uint64_t bogus_handles; /**< in calls: none, or none any more */
+    uint64_t modules;
 };
 
 /** An account to be filled. */
 #define CUDASIM_ACCOUNT_INIT                                                   \
     {                                                                          \
         sizeof(struct cudasim_account), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0                                                      \
+            0, 0, 0, 0, 0, 0                                                   \
     }
 
 /**

@@ -107,6 +107,78 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
     return result;
 }
 
+/* Whether the nodes of a graph can take the place of what is executed now: as many,
+ * each of the same kind. */
+static CUgraphExecUpdateResultInfo compare(const struct graph_exec *exec,
+                                           const struct graph *graph)
+{
+    CUgraphExecUpdateResultInfo info = {
+        .result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED};
+    size_t i = 0;
+
+    if (exec->count != graph->count)
+        return info;
+    while (i < exec->count &&
+           exec->actions[i].kind == graph->nodes[i]->action.kind)
+        i++;
+    if (i < exec->count) {
+        info.result = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        info.errorNode = (CUgraphNode)(uintptr_t)graph->nodes[i]->handle;
+    } else {
+        info.result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    }
+    return info;
+}
+
+/* Another takes over the handle: what was launched already goes on as it was, and
+ * holds the user's objects that it needs. */
+static CUresult replace(struct graph_exec *exec, const struct graph *graph)
+{
+    struct graph_exec *fresh = calloc(1, sizeof(*fresh));
+    CUresult result;
+
+    if (fresh == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    fresh->handle = exec->handle;
+    fresh->users = 1;
+    result = fill(fresh, graph);
+    if (result != CUDA_SUCCESS) {
+        dispose(fresh);
+        return result;
+    }
+    index_remove(&graph_execs, &exec->handle);
+    index_add(&graph_execs, &fresh->handle); /* into the room of the other */
+    graph_exec_put(exec);
+    return CUDA_SUCCESS;
+}
+
+static CUresult update(CUgraphExec handle, CUgraph from,
+                       CUgraphExecUpdateResultInfo *info)
+{
+    struct graph_exec *exec = find(handle);
+    const struct graph *graph = graph_find(from);
+
+    if (info == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
+    if (exec == NULL || graph == NULL || graph->capturing)
+        return CUDA_ERROR_INVALID_VALUE;
+    *info = compare(exec, graph);
+    return info->result == CU_GRAPH_EXEC_UPDATE_SUCCESS
+               ? replace(exec, graph)
+               : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec exec, CUgraph graph,
+                                   CUgraphExecUpdateResultInfo *info)
+{
+    CUresult result;
+
+    if (enter("cuGraphExecUpdate", &result))
+        result = leave(update(exec, graph, info));
+    return result;
+}
+
 /* The events that the graph records come when it is done. */
 static void record_events(const struct graph_exec *exec, struct moment moment)
 {

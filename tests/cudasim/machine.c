@@ -10,6 +10,7 @@
 
 #include "context.h"
 #include "graph.h"
+#include "module.h"
 #include "physical.h"
 #include "space.h"
 #include "stream.h"
@@ -109,6 +110,7 @@ void machine_clear(void)
     stream_clear();
     graph_clear();
     context_clear();
+    module_clear();
     space_clear();
     physical_clear();
     machine.gone = false;

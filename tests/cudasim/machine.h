@@ -39,6 +39,7 @@ struct settings {
     unsigned nodes;  /* host NUMA nodes */
     uint64_t memory; /* bytes of each device */
     int driver;      /* version */
+    int capability;  /* of each device to compute: 90 is 9.0 */
     enum hint_policy hints;
     bool peers;
     bool held; /* queued work waits until the test finishes it */

@@ -26,9 +26,14 @@ static const struct {
     {RESULT(ERROR_INVALID_IMAGE), "device kernel image is invalid"},
     {RESULT(ERROR_INVALID_CONTEXT), "invalid device context"},
     {RESULT(ERROR_MAP_FAILED), "mapping of buffer object failed"},
+    {RESULT(ERROR_NO_BINARY_FOR_GPU),
+     "no kernel image is available for execution on the device"},
     {RESULT(ERROR_ECC_UNCORRECTABLE), "uncorrectable ECC error encountered"},
     {RESULT(ERROR_PEER_ACCESS_UNSUPPORTED),
      "peer access is not supported between these two devices"},
+    {RESULT(ERROR_INVALID_PTX), "a PTX JIT compilation failed"},
+    {RESULT(ERROR_UNSUPPORTED_PTX_VERSION),
+     "the provided PTX was compiled with an unsupported toolchain."},
     {RESULT(ERROR_OPERATING_SYSTEM), "OS call failed or not supported"},
     {RESULT(ERROR_INVALID_HANDLE), "invalid resource handle"},
     {RESULT(ERROR_ILLEGAL_STATE),
@@ -74,6 +79,9 @@ static const struct {
      "attempt to terminate a thread-local capture sequence from another "
      "thread"},
     {RESULT(ERROR_TIMEOUT), "wait operation timed out"},
+    {RESULT(ERROR_GRAPH_EXEC_UPDATE_FAILURE),
+     "the graph update was not performed because it included changes which "
+     "violated constraints specific to instantiated graph update"},
     {RESULT(ERROR_UNKNOWN), "unknown error"},
 };
 

@@ -41,6 +41,19 @@ CUresult CUDAAPI cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function,
     return done(cuLaunchHostFunc(stream, function, user));
 }
 
+CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction function, unsigned grid_x,
+                                     unsigned grid_y, unsigned grid_z,
+                                     unsigned block_x, unsigned block_y,
+                                     unsigned block_z, unsigned shared,
+                                     CUstream stream, void **arguments,
+                                     void **extra)
+{
+    stream_own_default(true);
+    return done(cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x,
+                               block_y, block_z, shared, stream, arguments,
+                               extra));
+}
+
 CUresult CUDAAPI cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from,
                                     size_t bytes, CUstream stream)
 {

@@ -15,6 +15,12 @@ CUresult CUDAAPI cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream,
 CUresult CUDAAPI cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);
 CUresult CUDAAPI cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function,
                                        void *user);
+CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction function, unsigned grid_x,
+                                     unsigned grid_y, unsigned grid_z,
+                                     unsigned block_x, unsigned block_y,
+                                     unsigned block_z, unsigned shared,
+                                     CUstream stream, void **arguments,
+                                     void **extra);
 CUresult CUDAAPI cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from,
                                     size_t bytes, CUstream stream);
 CUresult CUDAAPI cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from,

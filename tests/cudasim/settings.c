@@ -98,6 +98,16 @@ static int read_driver(int *driver, const char *value)
     return 0;
 }
 
+static int read_capability(int *capability, const char *value)
+{
+    uint64_t number = read_number(value);
+
+    if (number < 50 || number > 999)
+        return complain("sm", value, "a capability such as 80 or 90");
+    *capability = (int)number;
+    return 0;
+}
+
 static int read_setting(struct settings *settings, const char *key,
                         const char *value)
 {
@@ -109,6 +119,8 @@ static int read_setting(struct settings *settings, const char *key,
         return read_memory(&settings->memory, value);
     if (strcmp(key, "driver") == 0)
         return read_driver(&settings->driver, value);
+    if (strcmp(key, "sm") == 0)
+        return read_capability(&settings->capability, value);
     if (strcmp(key, "hints") == 0)
         return settings_read_hints(&settings->hints, value);
     if (strcmp(key, "peers") == 0)
@@ -123,7 +135,7 @@ static int read_setting(struct settings *settings, const char *key,
         return read_choice(&settings->report, key, value, "yes", "no");
     fprintf(stderr,
             "cudasim: there is no setting \"%s\"; there are devices, memory, "
-            "peers, numa, driver, hints, work, fabric, rdma and report\n",
+            "peers, numa, driver, sm, hints, work, fabric, rdma and report\n",
             key);
     return -1;
 }
@@ -134,6 +146,7 @@ int settings_read(struct settings *settings, const char *text)
                             .nodes = 1,
                             .memory = UINT64_C(1) << 30,
                             .driver = 13000,
+                            .capability = 90,
                             .hints = HINTS_GRANT,
                             .peers = true,
                             .rdma = true};

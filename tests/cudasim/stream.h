@@ -23,6 +23,7 @@
 
 #include "context.h"
 #include "frontier.h"
+#include "kernel.h"
 #include "machine.h"
 
 /* When all work of a stream up to a number is done. Number 0: always. */
@@ -36,6 +37,7 @@ enum action_kind {
     ACTION_FILL,
     ACTION_TOUCH,
     ACTION_CALL,
+    ACTION_KERNEL,
     ACTION_RECORD,
     ACTION_WAIT,
     ACTION_GRAPH
@@ -53,6 +55,7 @@ struct action {
     bool write;     /* TOUCH */
     CUhostFn function;
     void *user;
+    struct launch launch;    /* KERNEL */
     uint64_t event;          /* RECORD: handle */
     struct moment until;     /* WAIT */
     struct graph_exec *exec; /* GRAPH: held */

@@ -25,6 +25,7 @@ static const char *const good_settings[] = {
     "peers=none",
     "numa=8",
     "driver=12000",
+    "sm=80",
     "hints=move",
     "work=held",
     "hints=grant",
@@ -43,13 +44,17 @@ START_TEST(a_setting_is_accepted)
 END_TEST
 
 static const char *const bad_settings[] = {
-    "devices=0",   "devices=9",      "devices=",
-    "devices=-1",  "devices=two",    "memory=0",
-    "memory=1M",   "memory=3000000", "memory=2X",
-    "memory=2MB",  "memory=1000T",   "peers=some",
-    "numa=0",      "numa=9",         "driver=13",
-    "hints=maybe", "work=later",     "fabric=1",
-    "report",      "colour=red",     "devices=2,memory=1",
+    "devices=0",    "devices=9",
+    "devices=",     "devices=-1",
+    "devices=two",  "memory=0",
+    "memory=1M",    "memory=3000000",
+    "memory=2X",    "memory=2MB",
+    "memory=1000T", "peers=some",
+    "numa=0",       "numa=9",
+    "driver=13",    "sm=8",
+    "hints=maybe",  "work=later",
+    "fabric=1",     "report",
+    "colour=red",   "devices=2,memory=1",
 };
 
 START_TEST(a_wrong_setting_is_refused_and_changes_nothing)

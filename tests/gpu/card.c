@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpu/kernels.h"
@@ -205,4 +206,44 @@ void card_spin(CUstream stream, uint64_t address, uint64_t bytes)
 void card_stop(void)
 {
     *card.flag = 1;
+}
+
+/* --- time --------------------------------------------------------------------- */
+
+#define ROUNDS 101
+
+static double now_us(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double one = *(const double *)a;
+    double other = *(const double *)b;
+
+    return one < other ? -1 : one > other;
+}
+
+double card_time_us(CUstream stream, const struct card_work *work)
+{
+    double took[ROUNDS];
+    double begin;
+    unsigned i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        if (work->prepare != NULL)
+            work->prepare(work->user);
+        begin = now_us();
+        work->issue(work->user);
+        CU(cu.StreamSynchronize(stream));
+        took[i] = now_us() - begin;
+        if (work->clear != NULL)
+            work->clear(work->user);
+    }
+    qsort(took, ROUNDS, sizeof(took[0]), compare);
+    return took[ROUNDS / 2];
 }

@@ -16,8 +16,8 @@ top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 [ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed 1,2d >&2; exit 2; }
 build=$(CDPATH='' cd -- "$1" && pwd)
 folder=${2:-$top/.gpu/card}
-programs='test_card_capture test_card_peers test_card_range test_card_share
-card_speed'
+programs='test_card_capture test_card_peers test_card_range test_card_scatter
+test_card_share test_card_table card_speed'
 
 rm -rf "$folder"
 mkdir -p "$folder/plugins"

@@ -37,6 +37,7 @@
     _X(MemFreeHost, cuMemFreeHost)                                             \
     _X(MemcpyHtoD, cuMemcpyHtoD)                                               \
     _X(MemcpyDtoH, cuMemcpyDtoH)                                               \
+    _X(MemcpyAsync, cuMemcpyAsync)                                             \
     _X(MemsetD8Async, cuMemsetD8Async)                                         \
     _X(MemsetD32Async, cuMemsetD32Async)                                       \
     _X(MemAddressReserve, cuMemAddressReserve)                                 \
@@ -63,7 +64,7 @@
     _X(GraphExecDestroy, cuGraphExecDestroy)                                   \
     _X(GraphDestroy, cuGraphDestroy)
 
-/* Those that a simulated driver need not have; NULL there. */
+/* Those that a simulated driver may be without; NULL there. */
 #define CU_KERNEL_ENTRIES(_X)                                                  \
     _X(ModuleLoadData, cuModuleLoadData)                                       \
     _X(ModuleGetFunction, cuModuleGetFunction)                                 \

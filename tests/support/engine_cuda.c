@@ -296,6 +296,27 @@ static enum ashlar_status engine_graph(void *state, uint64_t number,
                                      fence_out);
 }
 
+/* --- copies and scatters -------------------------------------------------------- */
+
+static enum ashlar_status engine_copy(void *state, uint64_t to, uint64_t from,
+                                      uint64_t bytes, uint64_t number)
+{
+    CUstream stream = number_of(number)->stream;
+
+    return engine.plugin.copy(state, to, from, bytes,
+                              (uint64_t)(uintptr_t)stream);
+}
+
+static enum ashlar_status engine_scatter(void *state, uint64_t table,
+                                         uint64_t staging, uint64_t indices,
+                                         uint32_t count, uint64_t number)
+{
+    CUstream stream = number_of(number)->stream;
+
+    return engine.plugin.scatter(state, table, staging, indices, count,
+                                 (uint64_t)(uintptr_t)stream);
+}
+
 /* --- the plug-in --------------------------------------------------------------- */
 
 static void load_plugin(void)
@@ -312,6 +333,8 @@ static void load_plugin(void)
     engine.own = engine.plugin;
     engine.own.open = engine_start;
     engine.own.close = engine_end;
+    engine.own.copy = engine_copy;
+    engine.own.scatter = engine_scatter;
     engine.own.fence_record = engine_record;
     engine.own.fence_event = engine_event;
     engine.own.fence_capture = engine_capture;

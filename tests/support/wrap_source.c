@@ -37,6 +37,9 @@ static const enum ashlar_status usual[WRAP_OPS] = {
     [WRAP_FENCE_QUERY] = ASHLAR_ERR_DRIVER,
     [WRAP_EXPORT] = ASHLAR_ERR_LIMIT,
     [WRAP_IMPORT] = ASHLAR_ERR_DRIVER,
+    [WRAP_COPY] = ASHLAR_ERR_DRIVER,
+    [WRAP_SCATTER_LOAD] = ASHLAR_ERR_DRIVER,
+    [WRAP_SCATTER] = ASHLAR_ERR_DRIVER,
 };
 
 static bool gives_back(enum wrap_op op)
@@ -294,12 +297,49 @@ static enum ashlar_status wrap_allow(void *state, uint64_t address,
     return status;
 }
 
+/* --- copies and scatters --------------------------------------------------- */
+
 static enum ashlar_status wrap_copy(void *state, uint64_t to, uint64_t from,
                                     uint64_t bytes, uint64_t stream)
 {
     struct wrap *wrap = state;
+    enum ashlar_status status;
 
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_COPY);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    if (status != ASHLAR_OK)
+        return status;
     return wrap->inner.ops.copy(wrap->inner.state, to, from, bytes, stream);
+}
+
+static enum ashlar_status wrap_scatter_load(void *state)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_SCATTER_LOAD);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    if (status != ASHLAR_OK)
+        return status;
+    return wrap->inner.ops.scatter_load(wrap->inner.state);
+}
+
+static enum ashlar_status wrap_scatter(void *state, uint64_t table,
+                                       uint64_t staging, uint64_t indices,
+                                       uint32_t count, uint64_t stream)
+{
+    struct wrap *wrap = state;
+    enum ashlar_status status;
+
+    (void)pthread_mutex_lock(&wrap->lock);
+    status = begin(wrap, WRAP_SCATTER);
+    (void)pthread_mutex_unlock(&wrap->lock);
+    if (status != ASHLAR_OK)
+        return status;
+    return wrap->inner.ops.scatter(wrap->inner.state, table, staging, indices,
+                                   count, stream);
 }
 
 /* --- fences --------------------------------------------------------------- */
@@ -330,6 +370,10 @@ static enum ashlar_status wrap_fence_record(void *state, uint64_t stream,
 {
     struct wrap *wrap = state;
 
+    if (stream != 0 && stream == wrap->captured)
+        return (*wrap->host->fail)(ASHLAR_ERR_CAPTURE,
+                                   "stream %lu is being captured",
+                                   (unsigned long)stream);
     return record(wrap, WRAP_FENCE_RECORD, wrap->inner.ops.fence_record, stream,
                   fence_out);
 }
@@ -504,6 +548,8 @@ static const struct ashlar_plugin wrap_plugin = {
     .unmap = wrap_unmap,
     .allow = wrap_allow,
     .copy = wrap_copy,
+    .scatter_load = wrap_scatter_load,
+    .scatter = wrap_scatter,
     .fence_record = wrap_fence_record,
     .fence_event = wrap_fence_event,
     .fence_query = wrap_fence_query,

@@ -39,6 +39,9 @@ enum wrap_op {
     WRAP_FENCE_QUERY,
     WRAP_EXPORT,
     WRAP_IMPORT,
+    WRAP_COPY,
+    WRAP_SCATTER_LOAD,
+    WRAP_SCATTER,
     WRAP_OPS
 };
 
@@ -66,7 +69,8 @@ struct wrap {
     pthread_mutex_t lock; /* all below, and the model */
     enum wrap_hint hint;
     uint64_t calls[WRAP_OPS];
-    uint64_t hints; /* reservations asked for with a hint */
+    uint64_t hints;    /* reservations asked for with a hint */
+    uint64_t captured; /* a stream that is being captured; 0: none */
     struct wrap_fault fault;
     uint64_t counted;  /* operations since wrap_arm() */
     uint64_t failures; /* of those */

@@ -45,8 +45,8 @@ START_TEST(a_good_plug_in_is_copied_and_completed)
 
     OK(check());
     ck_assert_uint_eq(can, ASHLAR_CAN_RANGES | ASHLAR_CAN_COPY |
-                               ASHLAR_CAN_FENCE | ASHLAR_CAN_EXPORT |
-                               ASHLAR_CAN_GRAPH);
+                               ASHLAR_CAN_SCATTER | ASHLAR_CAN_FENCE |
+                               ASHLAR_CAN_EXPORT | ASHLAR_CAN_GRAPH);
     ck_assert_ptr_eq((void *)(uintptr_t)own.map,
                      (void *)(uintptr_t)vm_plugin.map);
     members = (const any_function *)(const void *)&own.block_usable;

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The ashlar authors */
+/* Host slots: taken in hand, encoded or filled, and looked at. */
+#include "config.h"
+
+#include "tensormap/map_table.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "tensormap/tensormap.h"
+
+/* --- claims ---------------------------------------------------------------- */
+
+enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
+                                 struct ashlar_tensormap_handle handle,
+                                 size_t i, enum claim what)
+{
+    if (!is_live(table, handle))
+        return error_set(ASHLAR_ERR_NOT_LIVE,
+                         "handle %zu (slot %u, generation %u) is of no lease "
+                         "that goes on: the slot was retired, perhaps by the "
+                         "same call, or never leased",
+                         i, handle.index, handle.generation);
+    switch (table->words[handle.index] & WORD_STATE) {
+    case ASHLAR_TENSORMAP_IN_HAND:
+        return error_set(ASHLAR_ERR_BUSY,
+                         "handle %zu: slot %u is in the hands of another "
+                         "thread, or the handle is there twice",
+                         i, handle.index);
+    case ASHLAR_TENSORMAP_PUBLISHED:
+        if (what == CLAIM_REWRITE)
+            break;
+        return error_set(ASHLAR_ERR_BUSY,
+                         "handle %zu: slot %u is published, and stays as it "
+                         "is; lease another, or see "
+                         "ashlar_tensormap_table_rewrite()",
+                         i, handle.index);
+    default:
+        if (what == CLAIM_REWRITE)
+            return error_set(ASHLAR_ERR_INVALID,
+                             "handle %zu: slot %u is not published; encode and "
+                             "publish it",
+                             i, handle.index);
+        if (what == CLAIM_PUBLISH &&
+            (table->words[handle.index] & WORD_STATE) == ASHLAR_TENSORMAP_EMPTY)
+            return error_set(ASHLAR_ERR_INVALID,
+                             "handle %zu: slot %u is empty; encode or fill it "
+                             "first",
+                             i, handle.index);
+        break;
+    }
+    if (table->publications[handle.index]->graph)
+        return error_set(ASHLAR_ERR_BUSY,
+                         "handle %zu: slot %u belongs to a graph that it was "
+                         "published in, which would undo it; lease another",
+                         i, handle.index);
+    return error_set(
+        ASHLAR_ERR_BUSY,
+        "handle %zu: what was queued for slot %u on stream 0x%llx "
+        "is not done yet",
+        i, handle.index,
+        (unsigned long long)table->publications[handle.index]->stream);
+}
+
+/* Which states a claim takes, as bits. */
+static const uint8_t claimed_from[] = {
+    [CLAIM_FILL] =
+        1u << ASHLAR_TENSORMAP_EMPTY | 1u << ASHLAR_TENSORMAP_ENCODED,
+    [CLAIM_PUBLISH] = 1u << ASHLAR_TENSORMAP_ENCODED,
+    [CLAIM_REWRITE] = 1u << ASHLAR_TENSORMAP_PUBLISHED,
+};
+
+/* Whether what was queued for a slot before stands in the way. */
+static bool is_in_the_way(struct ashlar_tensormap_table *table, uint32_t index,
+                          enum claim what, uint64_t stream)
+{
+    const struct publication *last = table->publications[index];
+
+    if (last == NULL || !is_pending(table, index))
+        return false;
+    last = table->publications[index];
+    switch (what) {
+    case CLAIM_FILL:
+        return last->reads_host;
+    case CLAIM_PUBLISH: /* again, after a failure */
+        return last->graph || last->stream != stream;
+    case CLAIM_REWRITE:
+        return last->graph || last->reads_host ||
+               (last->lost && last->stream != stream);
+    }
+    return true;
+}
+
+enum ashlar_status claim(struct ashlar_tensormap_table *table,
+                         const struct ashlar_tensormap_handle *handles,
+                         size_t n, enum claim what, uint64_t stream,
+                         size_t *culprit_out)
+{
+    enum ashlar_status status;
+    uint32_t index, word;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        index = handles[i].index;
+        if (!is_live(table, handles[i]))
+            break;
+        word = table->words[index];
+        if ((claimed_from[what] >> (word & WORD_STATE) & 1) == 0 ||
+            is_in_the_way(table, index, what, stream))
+            break;
+        table->next[index] = word;
+        set_state(table, index, ASHLAR_TENSORMAP_IN_HAND);
+    }
+    if (i == n)
+        return ASHLAR_OK;
+    *culprit_out = i;
+    status = refuse_handle(table, handles[i], i, what);
+    unclaim(table, handles, i);
+    return status;
+}
+
+void unclaim(struct ashlar_tensormap_table *table,
+             const struct ashlar_tensormap_handle *handles, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        table->words[handles[i].index] = table->next[handles[i].index];
+}
+
+/* Out of hand, into a state. */
+static void put_down(struct ashlar_tensormap_table *table,
+                     const struct ashlar_tensormap_handle *handles, size_t n,
+                     enum ashlar_tensormap_state state)
+{
+    size_t i;
+
+    lock_take(&table->lock);
+    for (i = 0; i < n; i++)
+        set_state(table, handles[i].index, state);
+    lock_give(&table->lock);
+}
+
+static enum ashlar_status pick_up(struct ashlar_tensormap_table *table,
+                                  const struct ashlar_tensormap_handle *handles,
+                                  size_t n, size_t *culprit_out)
+{
+    enum ashlar_status status;
+
+    lock_take(&table->lock);
+    status = claim(table, handles, n, CLAIM_FILL, 0, culprit_out);
+    lock_give(&table->lock);
+    return status;
+}
+
+/* --- encode and fill ------------------------------------------------------- */
+
+static const void *spec_at(const struct ashlar_spec *specs, size_t i)
+{
+    return (const char *)specs + i * specs->size;
+}
+
+static enum ashlar_status
+encode_all(struct ashlar_tensormap_table *table,
+           const struct ashlar_tensormap_handle *handles,
+           const struct ashlar_spec *specs, size_t n, size_t *culprit_out)
+{
+    enum ashlar_status status = pick_up(table, handles, n, culprit_out);
+    size_t i;
+
+    if (status != ASHLAR_OK)
+        return status;
+    for (i = 0; i < n && status == ASHLAR_OK; i++)
+        status = encode_into(table->source, spec_at(specs, i), specs->size,
+                             host_slot(table, handles[i].index));
+    put_down(table, handles, n,
+             status == ASHLAR_OK ? ASHLAR_TENSORMAP_ENCODED
+                                 : ASHLAR_TENSORMAP_EMPTY);
+    if (status != ASHLAR_OK)
+        *culprit_out = i - 1;
+    return status;
+}
+
+enum ashlar_status ashlar_tensormap_table_encode_many(
+    struct ashlar_tensormap_table *table,
+    const struct ashlar_tensormap_handle *handles,
+    const struct ashlar_spec *specs, size_t n, size_t *culprit_out)
+{
+    static const char call[] = "ashlar_tensormap_table_encode_many()";
+    enum ashlar_status status = table_check(table, call);
+    size_t culprit = n;
+
+    if (status == ASHLAR_OK)
+        status = encode_check(table->source, call);
+    if (status == ASHLAR_OK && n != 0 && handles == NULL)
+        status = table_refuse_null(call, "handles");
+    if (status == ASHLAR_OK && n != 0 && specs == NULL)
+        status = table_refuse_null(call, "specs");
+    if (status == ASHLAR_OK && n != 0 && specs->size == 0)
+        status = error_set(ASHLAR_ERR_INVALID,
+                           "the size member of specs[0] is 0; begin with "
+                           "ASHLAR_SPEC_INIT");
+    if (status == ASHLAR_OK && n != 0)
+        status = encode_all(table, handles, specs, n, &culprit);
+    if (culprit_out != NULL)
+        *culprit_out = culprit;
+    return status;
+}
+
+enum ashlar_status
+ashlar_tensormap_table_encode(struct ashlar_tensormap_table *table,
+                              struct ashlar_tensormap_handle handle,
+                              const struct ashlar_spec *spec)
+{
+    static const char call[] = "ashlar_tensormap_table_encode()";
+    enum ashlar_status status = table_check(table, call);
+    size_t culprit;
+
+    if (status == ASHLAR_OK)
+        status = encode_check(table->source, call);
+    if (status == ASHLAR_OK && spec == NULL)
+        status = table_refuse_null(call, "spec");
+    if (status != ASHLAR_OK)
+        return status;
+    return encode_all(table, &handle, spec, 1, &culprit);
+}
+
+enum ashlar_status
+ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
+                            struct ashlar_tensormap_handle handle,
+                            const void *map)
+{
+    static const char call[] = "ashlar_tensormap_table_fill()";
+    enum ashlar_status status = table_check(table, call);
+    size_t culprit;
+
+    if (status == ASHLAR_OK && map == NULL)
+        status = table_refuse_null(call, "map");
+    if (status == ASHLAR_OK)
+        status = pick_up(table, &handle, 1, &culprit);
+    if (status != ASHLAR_OK)
+        return status;
+    memmove(host_slot(table, handle.index), map, ASHLAR_TENSOR_MAP_BYTES);
+    put_down(table, &handle, 1, ASHLAR_TENSORMAP_ENCODED);
+    return ASHLAR_OK;
+}
+
+/* --- look ------------------------------------------------------------------ */
+
+/* The word of a leased slot; 0 when the handle is of none. */
+static uint32_t look_at(struct ashlar_tensormap_table *table,
+                        struct ashlar_tensormap_handle handle)
+{
+    uint32_t word = 0;
+
+    lock_take(&table->lock);
+    if (is_live(table, handle))
+        word = table->words[handle.index];
+    else
+        (void)refuse_handle(table, handle, 0, CLAIM_FILL);
+    lock_give(&table->lock);
+    return word;
+}
+
+enum ashlar_status
+ashlar_tensormap_table_look(struct ashlar_tensormap_table *table,
+                            struct ashlar_tensormap_handle handle,
+                            struct ashlar_tensormap_slot *slot)
+{
+    static const char call[] = "ashlar_tensormap_table_look()";
+    struct ashlar_tensormap_slot own = {.size = sizeof(own)};
+    enum ashlar_status status = table_check(table, call);
+    uint32_t word;
+
+    if (status != ASHLAR_OK)
+        return status;
+    word = look_at(table, handle);
+    if (word == 0)
+        return ashlar_last_error();
+    own.state = word & WORD_STATE;
+    own.fresh = (word & WORD_STALE) == 0;
+    own.address = slot_at(&table->device, handle.index);
+    if (own.state != ASHLAR_TENSORMAP_EMPTY)
+        own.map = host_slot(table, handle.index);
+    return result_write(slot, &own, sizeof(own),
+                        "struct ashlar_tensormap_slot");
+}
+
+const void *ashlar_tensormap_table_map(struct ashlar_tensormap_table *table,
+                                       struct ashlar_tensormap_handle handle)
+{
+    static const char call[] = "ashlar_tensormap_table_map()";
+    uint32_t word;
+
+    if (table_check(table, call) != ASHLAR_OK)
+        return NULL;
+    word = look_at(table, handle);
+    if (word == 0)
+        return NULL;
+    if ((word & WORD_STATE) == ASHLAR_TENSORMAP_EMPTY)
+        return error_null(ASHLAR_ERR_INVALID,
+                          "slot %u is empty; encode or fill it first",
+                          handle.index);
+    return host_slot(table, handle.index);
+}
