@@ -133,7 +133,9 @@ installed_program_runs() {
   LD_LIBRARY_PATH=$(echo "$scratch"/root/usr/lib/*-linux-gnu*)
   export LD_LIBRARY_PATH
   "$scratch/root/usr/bin/ashlar" types | grep '^CUtensorMap' || return
-  ! has_cuda || "$scratch/root/usr/bin/ashlar" prepare --driver=sim \
+  has_cuda || return 0
+  driver=$(echo "$LD_LIBRARY_PATH"/ashlar/cudasim/libcuda.so.1)
+  "$scratch/root/usr/bin/ashlar" prepare --driver="$driver" \
     "$scratch"/root/usr/share/ashlar/manifests/resnet50.jsonl
 }
 
