@@ -10,7 +10,7 @@
  *     explain.c  a finding in a sentence
  *     encode.c   one map              ┐
  *     batch.c    many, by threads     ┼─> the source's encoder
- *     cache.c    by spec (cache.h)    ┘   key.c: a spec as a key
+ *     map_cache.c  by spec            ┘   key.c: a spec as a key
  *
  * A spec is copied once, by the size that its caller knows, and only the copy
  * is looked at. Of the copy nothing is trusted: a rank may be any number, so
