@@ -368,9 +368,9 @@ START_TEST(a_range_given_is_held_and_comes_back_empty)
     options.range = range;
     OK(ashlar_arena_create(&options, &arena));
     ck_assert_ptr_eq(ashlar_arena_range(arena), range);
-    REFUSED(ASHLAR_ERR_BUSY, "arena(s) stand on the range",
+    REFUSED(ASHLAR_ERR_BUSY, "stand on the range",
             ashlar_range_destroy(range, ASHLAR_QUIET, 1));
-    REFUSED(ASHLAR_ERR_BUSY, "arena(s) stand on the range",
+    REFUSED(ASHLAR_ERR_BUSY, "stand on the range",
             ashlar_arena_create(&options, &other));
     OK(ashlar_arena_free(arena, alloc(3 * MIB)));
     OK(ashlar_arena_destroy(arena, 0));
