@@ -37,6 +37,7 @@
 #include <ashlar/spec.hpp>
 #include <ashlar/tensormap.hpp>
 #include <ashlar/tensormap_cache.hpp>
+#include <ashlar/tensormap_table.hpp>
 #include <ashlar/type.hpp>
 
 #endif

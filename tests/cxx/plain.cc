@@ -159,6 +159,24 @@ static void held_maps()
     REQUIRE(cache.destroy(std::nothrow) == ASHLAR_OK && !cache);
 }
 
+static void tables()
+{
+    ashlar::source device(std::nothrow, "device");
+    ashlar::tensormap_table<CUtensorMap> table(std::nothrow, device);
+    ashlar::spec spec = ashlar::tiled<float>(4096, ashlar::dims{64}).box(64);
+
+    REQUIRE(table && table.reserve(std::nothrow, 4) == ASHLAR_OK);
+    {
+        auto lease = table.lease(std::nothrow, 1);
+
+        REQUIRE(lease && lease.encode(std::nothrow, 0, spec) == ASHLAR_OK);
+        REQUIRE(lease.publish(std::nothrow, 0) == ASHLAR_OK);
+        REQUIRE(lease.map(std::nothrow, 0)->opaque[0] == 4096);
+        REQUIRE(lease.retire(std::nothrow, {}) == ASHLAR_ERR_INVALID && lease);
+    }
+    REQUIRE(table.destroy(std::nothrow, {}) == ASHLAR_OK && !table);
+}
+
 int main()
 {
     pools();
@@ -168,5 +186,6 @@ int main()
     arenas();
     tensor_maps();
     held_maps();
+    tables();
     return broken;
 }

@@ -516,6 +516,70 @@ START_TEST(a_cache_with_maps_held_outlives_its_object)
 }
 END_TEST
 
+/* --- tables --------------------------------------------------------------- */
+
+START_TEST(leased_slots_are_filled_published_and_given_back)
+{
+    ashlar::source device = open_device();
+    ashlar::tensormap_table<CUtensorMap> table(device);
+    auto specs = many(3);
+    alignas(128) CUtensorMap other;
+
+    ashlar::encode(device, tile(9), other);
+    table.reserve(8);
+    {
+        auto begun = table.lease_run(3);
+        ashlar::tensormap_lease<CUtensorMap> lease(std::move(begun));
+
+        REQUIRE(!begun && begun.empty() && lease.size() == 3);
+        lease.encode_many(specs);
+        lease.fill(2, other);
+        lease.encode(0, specs[0]);
+        lease.publish(std::uint64_t(0));
+        REQUIRE(lease.look(1).state == ASHLAR_TENSORMAP_PUBLISHED);
+        REQUIRE(lease.look(1).address ==
+                table.base() + lease[1].index * ASHLAR_TENSOR_MAP_BYTES);
+        REQUIRE(is_map_of(*lease.map(1), specs[1]));
+        REQUIRE(is_map_of(*lease.map(2), tile(9).build()));
+        REQUIRE(table.info().leased == 3);
+        lease.retire({ashlar::after(device, 0)});
+        REQUIRE(!lease && table.info().leased == 0);
+        REQUIRE(table.lease(2).size() == 2);
+        REQUIRE(table.info().leased == 0);
+    }
+    table.destroy({ashlar::quiet()});
+    REQUIRE(!table);
+    device.drain(1000000000);
+}
+END_TEST
+
+START_TEST(a_table_refuses_with_what_is_wrong)
+{
+    ashlar::source device = open_device();
+    ashlar::tensormap_table_options options;
+    options.max_slots = 4;
+    ashlar::tensormap_table<CUtensorMap> table(device, options);
+    auto lease = table.lease(3);
+    auto specs = many(3);
+    std::size_t culprit = 0;
+
+    specs[2].rank = 9;
+    specs[2].address = 8;
+    accuses([&] { lease.encode_many(specs); }, 2);
+    accuses([&] { lease.encode(1, specs[2]); }, 0);
+    REQUIRE(lease.encode_many(std::nothrow, specs, &culprit) ==
+            ASHLAR_ERR_INVALID);
+    REQUIRE(culprit == 2 && lease.map(std::nothrow, 0) == nullptr);
+    REQUIRE(plain_error([&] { (void)lease.map(0); }) == ASHLAR_ERR_INVALID);
+    REQUIRE(plain_error([&] { lease.publish(0); }) == ASHLAR_ERR_INVALID);
+    REQUIRE(plain_error([&] { lease.retire({}); }) == ASHLAR_ERR_INVALID);
+    REQUIRE(plain_error([&] { (void)table.lease(2); }) == ASHLAR_ERR_LIMIT);
+    REQUIRE(!table.lease_run(std::nothrow, 2) && lease.size() == 3);
+    REQUIRE(plain_error([&] { table.destroy({}); }) == ASHLAR_ERR_BUSY);
+    REQUIRE(table);
+}
+END_TEST
+
 static Suite *maps_suite(void)
 {
     Suite *suite = suite_create("cxx_maps");
@@ -523,6 +587,7 @@ static Suite *maps_suite(void)
     TCase *check = tcase_create("check");
     TCase *encode = tcase_create("encode");
     TCase *cache = tcase_create("cache");
+    TCase *tables = tcase_create("tables");
 
     tcase_add_test(specs, a_builder_fills_in_what_c_would);
     tcase_add_test(specs, every_setting_goes_to_its_member);
@@ -549,6 +614,9 @@ static Suite *maps_suite(void)
     tcase_add_test(cache, a_cache_refuses_as_the_encoder_does);
     tcase_add_test(cache, a_cache_with_maps_held_outlives_its_object);
     suite_add_tcase(suite, cache);
+    tcase_add_test(tables, leased_slots_are_filled_published_and_given_back);
+    tcase_add_test(tables, a_table_refuses_with_what_is_wrong);
+    suite_add_tcase(suite, tables);
     return suite;
 }
 
