@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "range/description.h"
 #include "range/transaction.h"
+#include "source/call.h"
 
 /* --- export --------------------------------------------------------------- */
 
@@ -93,9 +94,8 @@ static enum ashlar_status pack_chunk(struct packing *packing,
                                        packing->fd_count, 0};
     enum ashlar_status status;
 
-    status = source->ops.chunk_export(
-        source->state, chunk->handle, chunk->bytes,
-        &packing->fds[packing->fd_count], &packed.fd_offset);
+    status = source_export(source, chunk->handle, chunk->bytes,
+                           &packing->fds[packing->fd_count], &packed.fd_offset);
     if (status != ASHLAR_OK)
         return status;
     packing->fd_count++;

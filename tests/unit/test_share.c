@@ -172,6 +172,27 @@ START_TEST(growth_into_what_is_mapped_is_told_without_descriptors)
 }
 END_TEST
 
+START_TEST(chunks_that_go_and_come_are_counted_as_calls)
+{
+    struct ashlar_source_calls calls = ASHLAR_SOURCE_CALLS_INIT;
+    struct ashlar_range_exported made;
+    struct ashlar_range *other;
+
+    trial_create(&trial, 64, 2, EXPORTS);
+    trial_grow(&trial, 6);
+    made = export(0, 0);
+    OK(ashlar_range_import(trial.source, made.description,
+                           made.description_bytes, made.fds, made.fd_count, 0,
+                           &other));
+    OK(ashlar_source_query_calls(trial.source, &calls));
+    ck_assert_uint_eq(calls.chunk_export.count, 3);
+    ck_assert_uint_eq(calls.chunk_import.count, 3);
+    ck_assert_uint_eq(calls.chunk_import.refused, 0);
+    OK(ashlar_range_destroy(other, ASHLAR_QUIET, 1));
+    ashlar_range_export_free(&made);
+}
+END_TEST
+
 START_TEST(an_empty_range_can_be_shared_and_grows)
 {
     uint64_t epoch;
@@ -613,6 +634,7 @@ static void add_memory(Suite *suite)
     tcase_add_test(test, growth_after_the_export_arrives_where_it_is);
     tcase_add_test(test,
                    growth_into_what_is_mapped_is_told_without_descriptors);
+    tcase_add_test(test, chunks_that_go_and_come_are_counted_as_calls);
     tcase_add_test(test, an_empty_range_can_be_shared_and_grows);
     tcase_add_test(test, many_chunks_go_in_batches_also_those_of_one_grow);
     tcase_add_test(test, an_importer_may_die_at_any_time);
