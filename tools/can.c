@@ -22,7 +22,7 @@ static const struct {
     {ASHLAR_CAN_ENCODE, "encode"},
     {ASHLAR_CAN_EXPORT, "export"},
     {ASHLAR_CAN_GRAPH, "graph"},
-    {ASHLAR_CAN_HOST_ACCESS, "host access"},
+    {ASHLAR_CAN_HOST_ACCESS, "host-access"},
 };
 
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))
@@ -37,7 +37,7 @@ char *can_text(uint64_t can)
 
         if ((can & words[i].bit) == 0)
             continue;
-        longer = must_format("%s%s%s", text, *text == '\0' ? "" : ", ",
+        longer = must_format("%s%s%s", text, *text == '\0' ? "" : " ",
                              words[i].name);
         free(text);
         text = longer;

@@ -385,8 +385,12 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
  *                                    here, and in the next two;
  *         ASHLAR_ERR_NOT_LIVE        a handle is of no lease that goes on;
  *         ASHLAR_ERR_BUSY            a slot is published already, there twice,
- *                                    or in the hands of another thread;
- *         ASHLAR_ERR_CAPTURE         the stream's capture was spoilt;
+ *                                    or in the hands of another thread; or what
+ *                                    a publish that failed had queued for it, on
+ *                                    another stream or in a graph, is not done;
+ *         ASHLAR_ERR_CAPTURE         the stream's capture was spoilt, or it is a
+ *                                    default stream that waits for one that is
+ *                                    being captured;
  *         ASHLAR_ERR_UNSUPPORTED     the stream is being captured, and the
  *                                    source has no fences on graphs;
  *         ASHLAR_ERR_NO_MEMORY       no host memory for the record;
@@ -464,9 +468,10 @@ ashlar_tensormap_table_rewrite(struct ashlar_tensormap_table *table,
  * @return ASHLAR_OK;
  *         ASHLAR_ERR_INVALID    a NULL argument, fence_count of 0, a bad fence;
  *         ASHLAR_ERR_NOT_LIVE   a handle is of no lease that goes on: it was
- *                               retired, never leased, or is there twice; the
- *                               sentence has its index;
- *         ASHLAR_ERR_BUSY       a slot is in the hands of another thread;
+ *                               retired, or never leased; the sentence has its
+ *                               index;
+ *         ASHLAR_ERR_BUSY       a slot is in the hands of another thread, or
+ *                               there twice;
  *         ASHLAR_ERR_NO_MEMORY  no host memory for the record;
  *         else what ashlar_range_destroy() says of fences.
  *

@@ -240,7 +240,7 @@ enum ashlar_status range_check_free(struct ashlar_range *range)
     if (holders == 0)
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_BUSY,
-                     "%u pool(s), arena(s) or table(s) stand on the range at "
+                     "%u pool(s), table(s) or arena(s) stand on the range at "
                      "0x%lx; trim or destroy those instead",
                      holders, (unsigned long)range->base);
 }

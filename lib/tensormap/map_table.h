@@ -19,9 +19,9 @@
  *     words     [ word 0 ][ word 1 ] ...     generation, and what slot i holds
  *     free      a bit for each slot          fresh_from ─> nobody leased these
  *
- * A word is of no lease (0), EMPTY, ENCODED, PUBLISHED or IN_HAND; what is in
- * hand is one thread's, who writes the host slot or queues a copy of it with no
- * lock taken.
+ * A word is of no lease (0), EMPTY, ENCODED or PUBLISHED, and may be in hand:
+ * then it is one thread's, who writes the host slot or queues a copy of it with
+ * no lock taken.
  *
  * A publication is what one publish or rewrite queued:
  *
@@ -37,6 +37,7 @@
  *                                       its publication, or is free
  *
  * Invariants, while no verb runs:
+ *   - nothing is in hand, and WORD_NAMES says which slots name a publication;
  *   - a slot below `slots` is free (its bit), leased (its word), or retired: in
  *     the chain of one batch or of one pending publication. These are counted:
  *     slots = free_count + leased + waiting;
@@ -50,8 +51,8 @@
  *     are ordered by their streams.
  *
  * Locks: grow_lock, held across the growth of both ranges; then lock, for all
- * records, held across queries of fences and no other call into a source. Below
- * both: a range's lock, the source's retire list.
+ * records, held across queries and drops of fences and no other call into a
+ * source. Below both: a range's lock, the source's retire list.
  */
 #ifndef ASHLAR_TENSORMAP_MAP_TABLE_H
 #define ASHLAR_TENSORMAP_MAP_TABLE_H
@@ -67,10 +68,12 @@
 #include "source/source.h"
 #include "tensormap/map_table_bits.h"
 
-/* A word: the state, a bit, the generation. */
-#define WORD_STATE            UINT32_C(7)
-#define WORD_STALE            UINT32_C(8) /* a map was published here before */
-#define WORD_GENERATION_SHIFT 4
+/* A word: what the slot holds, three bits, the generation. */
+#define WORD_STATE            UINT32_C(3)
+#define WORD_IN_HAND          UINT32_C(4)  /* a thread has claimed it */
+#define WORD_STALE            UINT32_C(8)  /* a map was published here before */
+#define WORD_NAMES            UINT32_C(16) /* the slot names a publication */
+#define WORD_GENERATION_SHIFT 5
 #define WORD_GENERATIONS      (UINT32_C(1) << (32 - WORD_GENERATION_SHIFT))
 
 /** Not a slot: the end of a chain. */
@@ -128,7 +131,7 @@ struct ashlar_tensormap_table {
     size_t waiting;
     size_t in_graphs; /* slots that a pending publication of a graph wrote */
     uint32_t *words;
-    uint32_t *next; /* in a chain; of a slot in hand, its word before */
+    uint32_t *next; /* in a chain */
     struct publication **publications;
     uint64_t *free;
     uint64_t *staging_free;
@@ -148,31 +151,31 @@ struct ashlar_tensormap_table {
 };
 
 /** Refuse NULL, and the parent's tables in a child of fork(2). */
-enum ashlar_status table_check(struct ashlar_tensormap_table *table,
-                               const char *call);
+enum ashlar_status map_table_check(struct ashlar_tensormap_table *table,
+                                   const char *call);
 
 /** Refuse NULL for an argument. */
-enum ashlar_status table_refuse_null(const char *call, const char *name);
+enum ashlar_status map_table_refuse_null(const char *call, const char *name);
 
 /* --- map_table_side.c ------------------------------------------------------ */
 
 /** Make both sides, with their staging and no slots yet. */
 enum ashlar_status
-sides_make(struct ashlar_tensormap_table *table,
-           const struct ashlar_tensormap_table_options *options);
+map_table_make_sides(struct ashlar_tensormap_table *table,
+                     const struct ashlar_tensormap_table_options *options);
 
 /** Give both up at once: nobody uses them. */
-void sides_drop(struct ashlar_tensormap_table *table);
+void map_table_drop_sides(struct ashlar_tensormap_table *table);
 
 /** Give one up at once. */
-void side_drop(struct side *side);
+void map_table_drop_side(struct side *side);
 
 /** Have memory for so many slots in all, or more. No lock is held. */
-enum ashlar_status sides_grow(struct ashlar_tensormap_table *table,
-                              size_t slots);
+enum ashlar_status map_table_grow_sides(struct ashlar_tensormap_table *table,
+                                        size_t slots);
 
 /** Bytes of memory on one. */
-uint64_t side_bytes(const struct side *side);
+uint64_t map_table_side_bytes(const struct side *side);
 
 static inline uint64_t slot_at(const struct side *side, uint32_t index)
 {
@@ -196,40 +199,37 @@ enum claim { CLAIM_FILL, CLAIM_PUBLISH, CLAIM_REWRITE };
  * @param stream       What a publish or rewrite is queued on.
  * @param culprit_out  Receives the index of the handle that is refused.
  */
-enum ashlar_status claim(struct ashlar_tensormap_table *table,
-                         const struct ashlar_tensormap_handle *handles,
-                         size_t n, enum claim what, uint64_t stream,
-                         size_t *culprit_out);
+enum ashlar_status
+map_table_claim(struct ashlar_tensormap_table *table,
+                const struct ashlar_tensormap_handle *handles, size_t n,
+                enum claim what, uint64_t stream, size_t *culprit_out);
 
 /** Out of hand again, as before. The lock is held. */
-void unclaim(struct ashlar_tensormap_table *table,
-             const struct ashlar_tensormap_handle *handles, size_t n);
+void map_table_unclaim(struct ashlar_tensormap_table *table,
+                       const struct ashlar_tensormap_handle *handles, size_t n);
 
 /** Say of a handle what is wrong with it. The lock is held. */
-enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
-                                 struct ashlar_tensormap_handle handle,
-                                 size_t i, enum claim what);
-
-static inline uint32_t word_of(struct ashlar_tensormap_handle handle)
-{
-    return handle.generation << WORD_GENERATION_SHIFT;
-}
+enum ashlar_status
+map_table_refuse_handle(const struct ashlar_tensormap_table *table,
+                        struct ashlar_tensormap_handle handle, size_t i,
+                        enum claim what);
 
 /** Whether a handle is of a lease that goes on. The lock is held. */
 static inline bool is_live(const struct ashlar_tensormap_table *table,
                            struct ashlar_tensormap_handle handle)
 {
     return handle.index < table->max_slots &&
-           handle.generation < WORD_GENERATIONS &&
-           (table->words[handle.index] & ~(WORD_STATE | WORD_STALE)) ==
-               word_of(handle) &&
+           table->words[handle.index] >> WORD_GENERATION_SHIFT ==
+               handle.generation &&
            (table->words[handle.index] & WORD_STATE) != 0;
 }
 
+/** Out of hand, if it was, into a state. */
 static inline void set_state(struct ashlar_tensormap_table *table,
                              uint32_t index, uint32_t state)
 {
-    table->words[index] = (table->words[index] & ~WORD_STATE) | state;
+    table->words[index] =
+        (table->words[index] & ~(WORD_STATE | WORD_IN_HAND)) | state;
 }
 
 /* --- map_table_retire.c ---------------------------------------------------- */
@@ -238,13 +238,13 @@ static inline void set_state(struct ashlar_tensormap_table *table,
  * Let go what has passed, until so many had to wait. The lock is held; the
  * thread's last error stays.
  */
-void settle(struct ashlar_tensormap_table *table, size_t patience);
+void map_table_settle(struct ashlar_tensormap_table *table, size_t patience);
 
 /** Whether what last wrote a slot is not done. The lock is held. */
-bool is_pending(struct ashlar_tensormap_table *table, uint32_t index);
+bool map_table_is_pending(struct ashlar_tensormap_table *table, uint32_t index);
 
 /** A slot names another publication, or none. The lock is held. */
-void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
-                     struct publication *publication);
+void map_table_set_publication(struct ashlar_tensormap_table *table,
+                               uint32_t index, struct publication *publication);
 
 #endif

@@ -57,7 +57,7 @@ static inline void bits_clear(uint64_t *bits, size_t first, size_t n)
     }
 }
 
-/** The lowest bit that is set at or behind one; BITS_NONE for none below end. */
+/** The lowest bit set from one on, below end; BITS_NONE for none. */
 static inline size_t bits_next(const uint64_t *bits, size_t from, size_t end)
 {
     uint64_t word;

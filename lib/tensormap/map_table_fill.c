@@ -13,22 +13,22 @@
 
 /* --- claims ---------------------------------------------------------------- */
 
-enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
-                                 struct ashlar_tensormap_handle handle,
-                                 size_t i, enum claim what)
+enum ashlar_status
+map_table_refuse_handle(const struct ashlar_tensormap_table *table,
+                        struct ashlar_tensormap_handle handle, size_t i,
+                        enum claim what)
 {
     if (!is_live(table, handle))
         return error_set(ASHLAR_ERR_NOT_LIVE,
                          "handle %zu (slot %u, generation %u) is of no lease "
-                         "that goes on: the slot was retired, perhaps by the "
-                         "same call, or never leased",
+                         "that goes on: the slot was retired, or never leased",
                          i, handle.index, handle.generation);
-    switch (table->words[handle.index] & WORD_STATE) {
-    case ASHLAR_TENSORMAP_IN_HAND:
+    if ((table->words[handle.index] & WORD_IN_HAND) != 0)
         return error_set(ASHLAR_ERR_BUSY,
                          "handle %zu: slot %u is in the hands of another "
                          "thread, or the handle is there twice",
                          i, handle.index);
+    switch (table->words[handle.index] & WORD_STATE) {
     case ASHLAR_TENSORMAP_PUBLISHED:
         if (what == CLAIM_REWRITE)
             break;
@@ -64,7 +64,7 @@ enum ashlar_status refuse_handle(const struct ashlar_tensormap_table *table,
         (unsigned long long)table->publications[handle.index]->stream);
 }
 
-/* Which states a claim takes, as bits. */
+/* Which states a claim takes, as bits; none that is in hand. */
 static const uint8_t claimed_from[] = {
     [CLAIM_FILL] =
         1u << ASHLAR_TENSORMAP_EMPTY | 1u << ASHLAR_TENSORMAP_ENCODED,
@@ -78,7 +78,7 @@ static bool is_in_the_way(struct ashlar_tensormap_table *table, uint32_t index,
 {
     const struct publication *last = table->publications[index];
 
-    if (last == NULL || !is_pending(table, index))
+    if (last == NULL || !map_table_is_pending(table, index))
         return false;
     last = table->publications[index];
     switch (what) {
@@ -93,10 +93,10 @@ static bool is_in_the_way(struct ashlar_tensormap_table *table, uint32_t index,
     return true;
 }
 
-enum ashlar_status claim(struct ashlar_tensormap_table *table,
-                         const struct ashlar_tensormap_handle *handles,
-                         size_t n, enum claim what, uint64_t stream,
-                         size_t *culprit_out)
+enum ashlar_status
+map_table_claim(struct ashlar_tensormap_table *table,
+                const struct ashlar_tensormap_handle *handles, size_t n,
+                enum claim what, uint64_t stream, size_t *culprit_out)
 {
     enum ashlar_status status;
     uint32_t index, word;
@@ -107,27 +107,28 @@ enum ashlar_status claim(struct ashlar_tensormap_table *table,
         if (!is_live(table, handles[i]))
             break;
         word = table->words[index];
-        if ((claimed_from[what] >> (word & WORD_STATE) & 1) == 0 ||
-            is_in_the_way(table, index, what, stream))
+        if ((claimed_from[what] >> (word & (WORD_STATE | WORD_IN_HAND)) & 1) ==
+                0 ||
+            ((word & WORD_NAMES) != 0 &&
+             is_in_the_way(table, index, what, stream)))
             break;
-        table->next[index] = word;
-        set_state(table, index, ASHLAR_TENSORMAP_IN_HAND);
+        table->words[index] = word | WORD_IN_HAND;
     }
     if (i == n)
         return ASHLAR_OK;
     *culprit_out = i;
-    status = refuse_handle(table, handles[i], i, what);
-    unclaim(table, handles, i);
+    status = map_table_refuse_handle(table, handles[i], i, what);
+    map_table_unclaim(table, handles, i);
     return status;
 }
 
-void unclaim(struct ashlar_tensormap_table *table,
-             const struct ashlar_tensormap_handle *handles, size_t n)
+void map_table_unclaim(struct ashlar_tensormap_table *table,
+                       const struct ashlar_tensormap_handle *handles, size_t n)
 {
     size_t i;
 
     for (i = 0; i < n; i++)
-        table->words[handles[i].index] = table->next[handles[i].index];
+        table->words[handles[i].index] &= ~WORD_IN_HAND;
 }
 
 /* Out of hand, into a state. */
@@ -150,7 +151,7 @@ static enum ashlar_status pick_up(struct ashlar_tensormap_table *table,
     enum ashlar_status status;
 
     lock_take(&table->lock);
-    status = claim(table, handles, n, CLAIM_FILL, 0, culprit_out);
+    status = map_table_claim(table, handles, n, CLAIM_FILL, 0, culprit_out);
     lock_give(&table->lock);
     return status;
 }
@@ -189,15 +190,15 @@ enum ashlar_status ashlar_tensormap_table_encode_many(
     const struct ashlar_spec *specs, size_t n, size_t *culprit_out)
 {
     static const char call[] = "ashlar_tensormap_table_encode_many()";
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
     size_t culprit = n;
 
     if (status == ASHLAR_OK)
         status = encode_check(table->source, call);
     if (status == ASHLAR_OK && n != 0 && handles == NULL)
-        status = table_refuse_null(call, "handles");
+        status = map_table_refuse_null(call, "handles");
     if (status == ASHLAR_OK && n != 0 && specs == NULL)
-        status = table_refuse_null(call, "specs");
+        status = map_table_refuse_null(call, "specs");
     if (status == ASHLAR_OK && n != 0 && specs->size == 0)
         status = error_set(ASHLAR_ERR_INVALID,
                            "the size member of specs[0] is 0; begin with "
@@ -215,13 +216,13 @@ ashlar_tensormap_table_encode(struct ashlar_tensormap_table *table,
                               const struct ashlar_spec *spec)
 {
     static const char call[] = "ashlar_tensormap_table_encode()";
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
     size_t culprit;
 
     if (status == ASHLAR_OK)
         status = encode_check(table->source, call);
     if (status == ASHLAR_OK && spec == NULL)
-        status = table_refuse_null(call, "spec");
+        status = map_table_refuse_null(call, "spec");
     if (status != ASHLAR_OK)
         return status;
     return encode_all(table, &handle, spec, 1, &culprit);
@@ -233,11 +234,11 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
                             const void *map)
 {
     static const char call[] = "ashlar_tensormap_table_fill()";
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
     size_t culprit;
 
     if (status == ASHLAR_OK && map == NULL)
-        status = table_refuse_null(call, "map");
+        status = map_table_refuse_null(call, "map");
     if (status == ASHLAR_OK)
         status = pick_up(table, &handle, 1, &culprit);
     if (status != ASHLAR_OK)
@@ -259,7 +260,7 @@ static uint32_t look_at(struct ashlar_tensormap_table *table,
     if (is_live(table, handle))
         word = table->words[handle.index];
     else
-        (void)refuse_handle(table, handle, 0, CLAIM_FILL);
+        (void)map_table_refuse_handle(table, handle, 0, CLAIM_FILL);
     lock_give(&table->lock);
     return word;
 }
@@ -271,7 +272,7 @@ ashlar_tensormap_table_look(struct ashlar_tensormap_table *table,
 {
     static const char call[] = "ashlar_tensormap_table_look()";
     struct ashlar_tensormap_slot own = {.size = sizeof(own)};
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
     uint32_t word;
 
     if (status != ASHLAR_OK)
@@ -279,10 +280,11 @@ ashlar_tensormap_table_look(struct ashlar_tensormap_table *table,
     word = look_at(table, handle);
     if (word == 0)
         return ashlar_last_error();
-    own.state = word & WORD_STATE;
+    own.state = (word & WORD_IN_HAND) != 0 ? ASHLAR_TENSORMAP_IN_HAND
+                                           : word & WORD_STATE;
     own.fresh = (word & WORD_STALE) == 0;
     own.address = slot_at(&table->device, handle.index);
-    if (own.state != ASHLAR_TENSORMAP_EMPTY)
+    if ((word & WORD_STATE) != ASHLAR_TENSORMAP_EMPTY)
         own.map = host_slot(table, handle.index);
     return result_write(slot, &own, sizeof(own),
                         "struct ashlar_tensormap_slot");
@@ -294,7 +296,7 @@ const void *ashlar_tensormap_table_map(struct ashlar_tensormap_table *table,
     static const char call[] = "ashlar_tensormap_table_map()";
     uint32_t word;
 
-    if (table_check(table, call) != ASHLAR_OK)
+    if (map_table_check(table, call) != ASHLAR_OK)
         return NULL;
     word = look_at(table, handle);
     if (word == 0)

@@ -66,7 +66,7 @@ static bool take(struct ashlar_tensormap_table *table, size_t n, bool run,
     size_t first = table->fresh_from;
 
     if (table->slots - first < n) {
-        settle(table, SIZE_MAX);
+        map_table_settle(table, SIZE_MAX);
         if (table->free_count < n)
             return false;
         first = bits_find(table->free, table->slots, n);
@@ -115,14 +115,14 @@ enum ashlar_status
 ashlar_tensormap_table_reserve(struct ashlar_tensormap_table *table, size_t n)
 {
     enum ashlar_status status =
-        table_check(table, "ashlar_tensormap_table_reserve()");
+        map_table_check(table, "ashlar_tensormap_table_reserve()");
     size_t slots = 0;
 
     if (status != ASHLAR_OK)
         return status;
     lock_take(&table->lock);
     if (n > table->free_count)
-        settle(table, SIZE_MAX);
+        map_table_settle(table, SIZE_MAX);
     if (n > table->free_count) {
         slots = n - table->free_count;
         if (slots > table->max_slots - table->slots)
@@ -132,7 +132,7 @@ ashlar_tensormap_table_reserve(struct ashlar_tensormap_table *table, size_t n)
     lock_give(&table->lock);
     if (status != ASHLAR_OK || slots == 0)
         return status;
-    return sides_grow(table, slots);
+    return map_table_grow_sides(table, slots);
 }
 
 static enum ashlar_status lease(struct ashlar_tensormap_table *table, size_t n,
@@ -154,7 +154,7 @@ static enum ashlar_status lease(struct ashlar_tensormap_table *table, size_t n,
         }
         lock_give(&table->lock);
         if (!taken && status == ASHLAR_OK)
-            status = sides_grow(table, slots);
+            status = map_table_grow_sides(table, slots);
     }
     return status;
 }
@@ -163,10 +163,10 @@ static enum ashlar_status check(struct ashlar_tensormap_table *table, size_t n,
                                 const struct ashlar_tensormap_handle *handles,
                                 const char *call)
 {
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK && n != 0 && handles == NULL)
-        status = table_refuse_null(call, "handles_out");
+        status = map_table_refuse_null(call, "handles_out");
     return status;
 }
 

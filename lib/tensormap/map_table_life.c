@@ -9,17 +9,17 @@
 #include "base/options.h"
 #include "base/thread.h"
 
-enum ashlar_status table_refuse_null(const char *call, const char *name)
+enum ashlar_status map_table_refuse_null(const char *call, const char *name)
 {
     return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for %s", call,
                      name);
 }
 
-enum ashlar_status table_check(struct ashlar_tensormap_table *table,
-                               const char *call)
+enum ashlar_status map_table_check(struct ashlar_tensormap_table *table,
+                                   const char *call)
 {
     if (table == NULL)
-        return table_refuse_null(call, "table");
+        return map_table_refuse_null(call, "table");
     if (table->process == thread_process())
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_FORKED,
@@ -146,7 +146,7 @@ static void end_table(struct retire_call *self)
     struct ashlar_tensormap_table *table =
         (void *)((char *)self - offsetof(struct ashlar_tensormap_table, ended));
 
-    side_drop(&table->host);
+    map_table_drop_side(&table->host);
     drop_records(table);
 }
 
@@ -175,13 +175,13 @@ start(struct ashlar_tensormap_table *table,
     enum ashlar_status status = load(table);
 
     if (status == ASHLAR_OK)
-        status = sides_make(table, options);
+        status = map_table_make_sides(table, options);
     if (status != ASHLAR_OK)
         return status;
     if (options->initial_slots != 0)
-        status = sides_grow(table, options->initial_slots);
+        status = map_table_grow_sides(table, options->initial_slots);
     if (status != ASHLAR_OK)
-        sides_drop(table);
+        map_table_drop_sides(table);
     return status;
 }
 
@@ -228,8 +228,8 @@ enum ashlar_status ashlar_tensormap_table_create(
     if (status != ASHLAR_OK)
         return status;
     if (table_out == NULL)
-        return table_refuse_null("ashlar_tensormap_table_create()",
-                                 "table_out");
+        return map_table_refuse_null("ashlar_tensormap_table_create()",
+                                     "table_out");
     return make_table(source, &own, table_out);
 }
 
@@ -241,20 +241,20 @@ ashlar_tensormap_table_query(struct ashlar_tensormap_table *table,
 {
     struct ashlar_tensormap_table_info own = {.size = sizeof(own)};
     enum ashlar_status status =
-        table_check(table, "ashlar_tensormap_table_query()");
+        map_table_check(table, "ashlar_tensormap_table_query()");
 
     if (status != ASHLAR_OK)
         return status;
     own.source = table->source;
     own.base = table->device.base;
     own.max_slots = table->max_slots;
-    own.device_bytes = side_bytes(&table->device);
-    own.host_bytes = side_bytes(&table->host);
+    own.device_bytes = map_table_side_bytes(&table->device);
+    own.host_bytes = map_table_side_bytes(&table->host);
     own.staging_slots = table->staging_units;
     own.scatters_by_kernel = table->can_scatter;
     own.host_is_reached = table->host_is_reached;
     lock_take(&table->lock);
-    settle(table, SIZE_MAX);
+    map_table_settle(table, SIZE_MAX);
     own.slots = table->slots;
     own.leased = table->leased;
     own.waiting = table->waiting;
@@ -304,7 +304,7 @@ static void forget_slots(struct ashlar_tensormap_table *table)
     size_t i;
 
     for (i = 0; i < table->fresh_from; i++)
-        set_publication(table, (uint32_t)i, NULL);
+        map_table_set_publication(table, (uint32_t)i, NULL);
 }
 
 static void forget_all(struct ashlar_tensormap_table *table,
@@ -340,7 +340,7 @@ static bool is_quiet(const struct ashlar_fence *fences, size_t n)
 static enum ashlar_status destroy_now(struct ashlar_tensormap_table *table)
 {
     forget_all(table, NULL);
-    side_drop(&table->device);
+    map_table_drop_side(&table->device);
     end_table(&table->ended);
     return ASHLAR_OK;
 }
@@ -372,7 +372,7 @@ ashlar_tensormap_table_destroy(struct ashlar_tensormap_table *table,
                                const struct ashlar_fence *fences, size_t n)
 {
     static const char call[] = "ashlar_tensormap_table_destroy()";
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK && (fences != NULL || n != 0))
         status = fences_check(fences, n, call);
@@ -384,7 +384,7 @@ ashlar_tensormap_table_destroy(struct ashlar_tensormap_table *table,
                          "name the fences of the work that uses them",
                          table->leased);
     lock_take(&table->lock);
-    settle(table, SIZE_MAX);
+    map_table_settle(table, SIZE_MAX);
     lock_give(&table->lock);
     if (is_quiet(fences, n) && table->pending == NULL && table->batches == NULL)
         return destroy_now(table);

@@ -59,7 +59,7 @@ static bool take_staging(struct ashlar_tensormap_table *table,
     size_t first = bits_find(table->staging_free, table->staging_units, units);
 
     if (first == BITS_NONE) {
-        settle(table, SIZE_MAX);
+        map_table_settle(table, SIZE_MAX);
         first = bits_find(table->staging_free, table->staging_units, units);
     }
     if (first == BITS_NONE)
@@ -244,10 +244,19 @@ static void enter(struct errand *errand)
 {
     struct ashlar_tensormap_table *table = errand->table;
     struct publication *publication = errand->publication;
+    uint32_t index;
     size_t i;
 
-    for (i = 0; i < errand->n; i++)
-        set_publication(table, errand->handles[i].index, publication);
+    for (i = 0; i < errand->n; i++) {
+        index = errand->handles[i].index;
+        if ((table->words[index] & WORD_NAMES) != 0) {
+            map_table_set_publication(table, index, publication);
+            continue;
+        }
+        table->publications[index] = publication;
+        table->words[index] |= WORD_NAMES;
+        publication->references++;
+    }
     if (publication->graph)
         table->in_graphs += errand->n;
     else if (!publication->lost)
@@ -282,7 +291,7 @@ static void fail(struct errand *errand, enum ashlar_status why)
     struct ashlar_tensormap_table *table = errand->table;
     size_t i;
 
-    unclaim(table, errand->handles, errand->n);
+    map_table_unclaim(table, errand->handles, errand->n);
     if (errand->copies + errand->scatters == 0 || source_is_gone(why)) {
         drop(errand);
         return;
@@ -364,13 +373,12 @@ static enum ashlar_status begin(struct errand *errand)
     if (status != ASHLAR_OK)
         return status;
     lock_take(&table->lock);
-    settle(table, GLANCE);
-    status = claim(table, errand->handles, errand->n, errand->what,
-                   errand->stream, &culprit);
+    status = map_table_claim(table, errand->handles, errand->n, errand->what,
+                             errand->stream, &culprit);
     if (status == ASHLAR_OK) {
         status = plan(errand);
         if (status != ASHLAR_OK)
-            unclaim(table, errand->handles, errand->n);
+            map_table_unclaim(table, errand->handles, errand->n);
     }
     if (status != ASHLAR_OK)
         drop(errand);
@@ -437,6 +445,7 @@ static enum ashlar_status run(struct errand *errand, const void *map)
         succeed(errand);
     else
         fail(errand, status);
+    map_table_settle(table, GLANCE); /* what was queued goes on meanwhile */
     lock_give(&table->lock);
     return status;
 }
@@ -452,10 +461,10 @@ ashlar_tensormap_table_publish(struct ashlar_tensormap_table *table,
                             .n = n,
                             .stream = stream,
                             .what = CLAIM_PUBLISH};
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK && n != 0 && handles == NULL)
-        status = table_refuse_null(call, "handles");
+        status = map_table_refuse_null(call, "handles");
     return status != ASHLAR_OK || n == 0 ? status : run(&errand, NULL);
 }
 
@@ -470,9 +479,9 @@ ashlar_tensormap_table_rewrite(struct ashlar_tensormap_table *table,
                             .n = 1,
                             .stream = stream,
                             .what = CLAIM_REWRITE};
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK && map == NULL)
-        status = table_refuse_null(call, "map");
+        status = map_table_refuse_null(call, "map");
     return status != ASHLAR_OK ? status : run(&errand, map);
 }

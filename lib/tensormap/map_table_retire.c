@@ -16,14 +16,17 @@ static void drop_reference(struct publication *publication)
         memory_free(publication);
 }
 
-void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
-                     struct publication *publication)
+void map_table_set_publication(struct ashlar_tensormap_table *table,
+                               uint32_t index, struct publication *publication)
 {
     struct publication *before = table->publications[index];
 
     if (publication != NULL)
         publication->references++;
     table->publications[index] = publication;
+    table->words[index] &= ~WORD_NAMES;
+    if (publication != NULL)
+        table->words[index] |= WORD_NAMES;
     if (before != NULL)
         drop_reference(before);
 }
@@ -31,7 +34,7 @@ void set_publication(struct ashlar_tensormap_table *table, uint32_t index,
 /* A retired slot may be leased again. */
 static void free_slot(struct ashlar_tensormap_table *table, uint32_t index)
 {
-    set_publication(table, index, NULL);
+    map_table_set_publication(table, index, NULL);
     bits_set(table->free, index, 1);
     table->free_count++;
     table->waiting--;
@@ -76,7 +79,7 @@ static bool has_passed(const struct publication *publication)
     return !publication->lost && retire_item_passed(publication->fences);
 }
 
-bool is_pending(struct ashlar_tensormap_table *table, uint32_t index)
+bool map_table_is_pending(struct ashlar_tensormap_table *table, uint32_t index)
 {
     struct publication *publication = table->publications[index];
     struct error before;
@@ -152,7 +155,7 @@ static void settle_publications(struct ashlar_tensormap_table *table,
     }
 }
 
-void settle(struct ashlar_tensormap_table *table, size_t patience)
+void map_table_settle(struct ashlar_tensormap_table *table, size_t patience)
 {
     struct error before;
 
@@ -166,18 +169,18 @@ void settle(struct ashlar_tensormap_table *table, size_t patience)
 
 /* --- retire ---------------------------------------------------------------- */
 
-/* Take slots out of their leases, and undo that: a word keeps its generation. */
+/* The word of the next lease. */
 static void end_lease(struct ashlar_tensormap_table *table, uint32_t index)
 {
     uint32_t word = table->words[index];
     uint32_t generation = (word >> WORD_GENERATION_SHIFT) + 1;
-    uint32_t stale = word & WORD_STALE;
+    uint32_t bits = word & (WORD_STALE | WORD_NAMES);
 
     if ((word & WORD_STATE) == ASHLAR_TENSORMAP_PUBLISHED)
-        stale = WORD_STALE;
+        bits |= WORD_STALE;
     if (generation == WORD_GENERATIONS)
         generation = 1; /* a zeroed handle is never of a lease */
-    table->words[index] = generation << WORD_GENERATION_SHIFT | stale;
+    table->words[index] = generation << WORD_GENERATION_SHIFT | bits;
 }
 
 static enum ashlar_status
@@ -186,19 +189,17 @@ check_handles(struct ashlar_tensormap_table *table,
 {
     size_t i;
 
-    /* What is there twice is found by its mark. */
+    /* Taken in hand, what is there twice is found. */
     for (i = 0; i < n; i++) {
         if (!is_live(table, handles[i]) ||
-            (table->words[handles[i].index] & WORD_STATE) ==
-                ASHLAR_TENSORMAP_IN_HAND)
+            (table->words[handles[i].index] & WORD_IN_HAND) != 0)
             break;
-        table->next[handles[i].index] = table->words[handles[i].index];
-        table->words[handles[i].index] &= ~WORD_STATE;
+        table->words[handles[i].index] |= WORD_IN_HAND;
     }
     if (i == n)
         return ASHLAR_OK;
-    (void)refuse_handle(table, handles[i], i, CLAIM_FILL);
-    unclaim(table, handles, i);
+    (void)map_table_refuse_handle(table, handles[i], i, CLAIM_FILL);
+    map_table_unclaim(table, handles, i);
     return ashlar_last_error();
 }
 
@@ -213,7 +214,6 @@ retire_slots(struct ashlar_tensormap_table *table,
 
     if (status != ASHLAR_OK)
         return status;
-    unclaim(table, handles, n);
     for (i = n; i-- > 0;) {
         end_lease(table, handles[i].index);
         table->next[handles[i].index] = batch->first;
@@ -259,7 +259,7 @@ static enum ashlar_status retire(struct ashlar_tensormap_table *table,
         lock_take(&table->lock);
         status = retire_slots(table, handles, n, batch);
         if (status == ASHLAR_OK)
-            settle(table, GLANCE);
+            map_table_settle(table, GLANCE);
         lock_give(&table->lock);
     }
     if (status != ASHLAR_OK) {
@@ -276,12 +276,12 @@ ashlar_tensormap_table_retire(struct ashlar_tensormap_table *table,
                               size_t fence_count)
 {
     static const char call[] = "ashlar_tensormap_table_retire()";
-    enum ashlar_status status = table_check(table, call);
+    enum ashlar_status status = map_table_check(table, call);
 
     if (status == ASHLAR_OK)
         status = fences_check(fences, fence_count, call);
     if (status == ASHLAR_OK && n != 0 && handles == NULL)
-        status = table_refuse_null(call, "handles");
+        status = map_table_refuse_null(call, "handles");
     return status != ASHLAR_OK || n == 0
                ? status
                : retire(table, handles, n, fences, fence_count);

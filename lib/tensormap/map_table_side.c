@@ -13,7 +13,7 @@ static uint64_t bytes_of(const struct side *side, size_t slots)
     return side->staging_bytes + slots * ASHLAR_TENSOR_MAP_BYTES;
 }
 
-uint64_t side_bytes(const struct side *side)
+uint64_t map_table_side_bytes(const struct side *side)
 {
     struct ashlar_range_info info = ASHLAR_RANGE_INFO_INIT;
 
@@ -40,7 +40,7 @@ static enum ashlar_status make_range(struct ashlar_source *source,
     if (side->staging_bytes != 0)
         status = ashlar_range_grow_to(side->range, side->staging_bytes, NULL);
     if (status != ASHLAR_OK) {
-        side_drop(side);
+        map_table_drop_side(side);
         return status;
     }
     (void)ashlar_range_query(side->range, &info);
@@ -66,7 +66,7 @@ static enum ashlar_status make_block(size_t max_slots, struct side *side)
     return ASHLAR_OK;
 }
 
-void side_drop(struct side *side)
+void map_table_drop_side(struct side *side)
 {
     const struct ashlar_plugin *heap = &source_heap()->ops;
 
@@ -79,10 +79,10 @@ void side_drop(struct side *side)
     side->block = NULL;
 }
 
-void sides_drop(struct ashlar_tensormap_table *table)
+void map_table_drop_sides(struct ashlar_tensormap_table *table)
 {
-    side_drop(&table->device);
-    side_drop(&table->host);
+    map_table_drop_side(&table->device);
+    map_table_drop_side(&table->host);
 }
 
 static struct ashlar_source *
@@ -95,8 +95,8 @@ host_source(struct ashlar_source *source,
 }
 
 enum ashlar_status
-sides_make(struct ashlar_tensormap_table *table,
-           const struct ashlar_tensormap_table_options *options)
+map_table_make_sides(struct ashlar_tensormap_table *table,
+                     const struct ashlar_tensormap_table_options *options)
 {
     struct ashlar_source *host = host_source(table->source, options);
     uint64_t staging = table->staging_units * ASHLAR_TENSOR_MAP_BYTES;
@@ -112,7 +112,7 @@ sides_make(struct ashlar_tensormap_table *table,
         return status;
     status = make_range(table->source, table->max_slots, &table->device);
     if (status != ASHLAR_OK)
-        side_drop(&table->host);
+        map_table_drop_side(&table->host);
     return status;
 }
 
@@ -164,8 +164,8 @@ static void start_words(struct ashlar_tensormap_table *table, size_t slots)
         table->words[i] = UINT32_C(1) << WORD_GENERATION_SHIFT;
 }
 
-enum ashlar_status sides_grow(struct ashlar_tensormap_table *table,
-                              size_t slots)
+enum ashlar_status map_table_grow_sides(struct ashlar_tensormap_table *table,
+                                        size_t slots)
 {
     enum ashlar_status status = ASHLAR_OK;
 

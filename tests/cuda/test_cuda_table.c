@@ -198,6 +198,12 @@ static struct replay end_capture(CUstream stream)
     return replay;
 }
 
+static void drop_replay(const struct replay *replay)
+{
+    CU(cu.GraphExecDestroy(replay->executable));
+    CU(cu.GraphDestroy(replay->graph));
+}
+
 /* A local that was captured would be gone, and a slot another's. */
 START_TEST(each_replay_publishes_what_the_capture_did)
 {
@@ -223,8 +229,7 @@ START_TEST(each_replay_publishes_what_the_capture_did)
         ck_assert_uint_eq(tables_number(base + 128 * 59), 60);
         ck_assert_uint_eq(tables_number(base + 128 * 1), 0);
     }
-    CU(cu.GraphExecDestroy(replay.executable));
-    CU(cu.GraphDestroy(replay.graph));
+    drop_replay(&replay);
     end();
 }
 END_TEST
@@ -266,8 +271,7 @@ START_TEST(a_table_is_there_until_its_graphs_are_gone)
     REFUSED(ASHLAR_ERR_BUSY, "wait", ashlar_source_drain(rig.source, 0));
     CU(cu.GraphLaunch(replay.executable, stream));
     CU(cu.StreamSynchronize(stream));
-    CU(cu.GraphExecDestroy(replay.executable));
-    CU(cu.GraphDestroy(replay.graph));
+    drop_replay(&replay);
     OK(ashlar_source_drain(rig.source, 0));
     OK(ashlar_tensormap_table_create(rig.source, NULL, &table));
     end();
@@ -302,8 +306,7 @@ START_TEST(a_capture_stays_good_whatever_the_table_does_meanwhile)
     replay = end_capture(captured);
     CU(cu.GraphLaunch(replay.executable, stream));
     ck_assert_uint_eq(tables_on_device(table, all[52]), 53);
-    CU(cu.GraphExecDestroy(replay.executable));
-    CU(cu.GraphDestroy(replay.graph));
+    drop_replay(&replay);
     end();
 }
 END_TEST
@@ -326,9 +329,28 @@ START_TEST(a_rewrite_in_a_capture_is_done_by_each_replay)
     REFUSED(
         ASHLAR_ERR_BUSY, "belongs to a graph",
         ashlar_tensormap_table_rewrite(table, picked[3], tables_map(78), 0));
-    CU(cu.GraphExecDestroy(replay.executable));
-    CU(cu.GraphDestroy(replay.graph));
+    drop_replay(&replay);
     OK(ashlar_tensormap_table_rewrite(table, picked[3], tables_map(78), 0));
+    end();
+}
+END_TEST
+
+START_TEST(the_default_stream_takes_nothing_while_one_that_heeds_it_is_captured)
+{
+    struct replay replay;
+    CUstream stream;
+
+    begin(_i);
+    CU(cu.StreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    publish(picked, N, stream);
+    REFUSED(ASHLAR_ERR_CAPTURE, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+            ashlar_tensormap_table_publish(table, &all[40], 4, 0));
+    ck_assert_uint_eq(tables_state(table, all[40]), ASHLAR_TENSORMAP_ENCODED);
+    replay = end_capture(stream);
+    CU(cu.GraphLaunch(replay.executable, stream));
+    ck_assert_uint_eq(picked_there(), N);
+    drop_replay(&replay);
     end();
 }
 END_TEST
@@ -413,6 +435,7 @@ static Suite *table_suite(void)
         a_table_is_there_until_its_graphs_are_gone,
         a_capture_stays_good_whatever_the_table_does_meanwhile,
         a_rewrite_in_a_capture_is_done_by_each_replay,
+        the_default_stream_takes_nothing_while_one_that_heeds_it_is_captured,
         a_capture_that_was_spoilt_takes_nothing,
         a_context_that_has_failed_says_so_and_lets_all_go,
         a_table_is_given_up_quietly_when_the_driver_is_gone,

@@ -136,6 +136,9 @@ static void check_slots(const struct ashlar_tensormap_table *table,
                       is_leased, chained[i]);
         ck_assert(i < table->fresh_from || is_free);
         ck_assert_uint_ne(table->words[i] >> WORD_GENERATION_SHIFT, 0);
+        ck_assert_uint_eq(table->words[i] & WORD_IN_HAND, 0);
+        ck_assert_int_eq((table->words[i] & WORD_NAMES) != 0,
+                         table->publications[i] != NULL);
         if (is_free)
             ck_assert_ptr_null(table->publications[i]);
         free += is_free;
@@ -265,14 +268,15 @@ void tables_forget(struct tables_state *state)
     free(state);
 }
 
-/* States, without the bit that says that something may have been written. */
+/* States, but for what may have been written, and by what. */
 static bool words_differ(const struct tables_state *a,
                          const struct tables_state *b)
 {
     size_t i;
 
     for (i = 0; i < a->max_slots; i++)
-        if ((a->words[i] | WORD_STALE) != (b->words[i] | WORD_STALE))
+        if ((a->words[i] | WORD_STALE | WORD_NAMES) !=
+            (b->words[i] | WORD_STALE | WORD_NAMES))
             return true;
     return false;
 }

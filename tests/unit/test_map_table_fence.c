@@ -319,6 +319,7 @@ END_TEST
 /* What was queued before stays queued: its source is not to change. */
 START_TEST(what_a_failed_publish_queued_is_waited_for)
 {
+    struct ashlar_tensormap_slot slot = ASHLAR_TENSORMAP_SLOT_INIT;
     struct ashlar_tensormap_handle handles[SLOTS], picked[3], next;
 
     lease_all(handles);
@@ -333,6 +334,8 @@ START_TEST(what_a_failed_publish_queued_is_waited_for)
     tables_check(rig.table);
     ck_assert_uint_eq(tables_state(rig.table, picked[0]),
                       ASHLAR_TENSORMAP_ENCODED);
+    OK(ashlar_tensormap_table_look(rig.table, picked[0], &slot));
+    ck_assert_uint_eq(slot.fresh, 0);
     REFUSED(ASHLAR_ERR_BUSY, "is not done yet",
             ashlar_tensormap_table_fill(rig.table, picked[0], tables_map(9)));
     REFUSED(ASHLAR_ERR_BUSY, "on stream 0x6",

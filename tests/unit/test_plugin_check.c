@@ -123,8 +123,8 @@ START_TEST(half_a_group_is_refused)
         ck_assert(ranges_error_is(ASHLAR_ERR_NO_PLUGIN, "whole or absent"));
         refused++;
     }
-    /* ranges 7, fence 4, export 2, graph 2; copy is a group of one. */
-    ck_assert_uint_eq(refused, 15);
+    /* ranges 7, scatter 2, fence 4, export 2, graph 2; copy is a group of one. */
+    ck_assert_uint_eq(refused, 17);
 }
 END_TEST
 

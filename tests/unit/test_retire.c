@@ -211,6 +211,59 @@ START_TEST(when_the_driver_is_gone_the_rest_is_dropped_and_counted)
 }
 END_TEST
 
+/* --- calls ---------------------------------------------------------------- */
+
+struct counted_call {
+    struct retire_call call;
+    unsigned calls;
+};
+
+/* It may queue what is another's to take away. */
+static void count_call(struct retire_call *self)
+{
+    ((struct counted_call *)(void *)self)->calls++;
+    retire_item_queue(source, item_for(make_piece(), retire_owner()));
+}
+
+/* A call, and a piece behind it. */
+static struct retire_item *item_with(struct counted_call *counted,
+                                     uint64_t stream)
+{
+    struct retire_item *item = retire_item_create(retire_owner(), 2, 1);
+    struct piece piece = make_piece();
+    uint64_t fence = 0;
+
+    ck_assert_ptr_nonnull(item);
+    OK(source->ops.unmap(source->state, piece.address, granule));
+    OK(source->ops.chunk_destroy(source->state, piece.chunk, granule));
+    retire_item_add(item, RETIRE_CALL, (uint64_t)(uintptr_t)&counted->call, 0);
+    retire_item_add(item, RETIRE_RELEASE, piece.address, granule);
+    OK(source->ops.fence_record(source->state, stream, &fence));
+    item->fences[item->fence_count++] =
+        (struct retire_fence){source_hold(source), fence};
+    return item;
+}
+
+START_TEST(a_call_is_made_once_when_its_fences_have_passed)
+{
+    struct counted_call counted = {{count_call}, 0};
+
+    OK(ashlar_vm_hold(&wrap->inner, 1));
+    retire_item_queue(source, item_with(&counted, 1));
+    ck_assert(!retire_collect(source));
+    ck_assert_uint_eq(counted.calls, 0);
+    OK(ashlar_vm_finish(&wrap->inner, 1));
+    /* What comes behind it fails, and is tried again. */
+    wrap_arm(source, (struct wrap_fault){.at = 2, .only = 1 << WRAP_RELEASE});
+    (void)retire_collect(source);
+    ck_assert_uint_eq(counted.calls, 1);
+    ck_assert_uint_eq(wrap_lift(source), 1);
+    ck_assert(retire_collect(source));
+    ck_assert_uint_eq(counted.calls, 1);
+    ck_assert(model_is_empty(&wrap->model));
+}
+END_TEST
+
 START_TEST(a_fence_of_a_failed_context_is_waited_for_no_more)
 {
     static const enum ashlar_status gone[] = {ASHLAR_ERR_CONTEXT_FAILED,
@@ -353,6 +406,7 @@ static Suite *retire_suite(void)
     tcase_add_test(test, an_error_of_the_caller_stays_his_last);
     tcase_add_test(test,
                    when_the_driver_is_gone_the_rest_is_dropped_and_counted);
+    tcase_add_test(test, a_call_is_made_once_when_its_fences_have_passed);
     tcase_add_test(test, a_fence_of_a_failed_context_is_waited_for_no_more);
     tcase_add_test(test, a_fence_that_cannot_be_asked_is_waited_for);
 
