@@ -30,6 +30,7 @@
 #include <ashlar/arena.hpp>
 #include <ashlar/cache.hpp>
 #include <ashlar/error.hpp>
+#include <ashlar/finding.hpp>
 #include <ashlar/pool.hpp>
 #include <ashlar/range.hpp>
 #include <ashlar/slot.hpp>

@@ -16,7 +16,7 @@
  *
  * A builder refuses nothing: what is too large for a member becomes the largest
  * that it holds, so that no wrong number passes for a right one, and check() or
- * the encoder says what is wrong with it (tensormap.hpp).
+ * the encoder says what is wrong with it (finding.hpp).
  */
 #ifndef ASHLAR_SPEC_HPP
 #define ASHLAR_SPEC_HPP
