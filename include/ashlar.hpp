@@ -30,10 +30,15 @@
 #include <ashlar/arena.hpp>
 #include <ashlar/cache.hpp>
 #include <ashlar/error.hpp>
+#include <ashlar/finding.hpp>
 #include <ashlar/pool.hpp>
 #include <ashlar/range.hpp>
 #include <ashlar/slot.hpp>
 #include <ashlar/source.hpp>
+#include <ashlar/spec.hpp>
+#include <ashlar/tensormap.hpp>
+#include <ashlar/tensormap_cache.hpp>
+#include <ashlar/tensormap_table.hpp>
 #include <ashlar/type.hpp>
 
 #endif

@@ -435,8 +435,8 @@ ashlar_arena_query(struct ashlar_arena *arena,
                    struct ashlar_arena_stats *stats);
 
 /** How well the memory of an arena of its own is used. */
-struct ashlar_arena_fragmentation {
-    /** sizeof(struct ashlar_arena_fragmentation), set by the caller. */
+struct ashlar_arena_figures {
+    /** sizeof(struct ashlar_arena_figures), set by the caller. */
     size_t size;
     /** Bytes of live and waiting blocks, as jemalloc rounds them up. */
     uint64_t allocated_bytes;
@@ -450,10 +450,10 @@ struct ashlar_arena_fragmentation {
     uint64_t committed_bytes;
 };
 
-/** Initialiser for struct ashlar_arena_fragmentation. */
-#define ASHLAR_ARENA_FRAGMENTATION_INIT                                        \
+/** Initialiser for struct ashlar_arena_figures. */
+#define ASHLAR_ARENA_FIGURES_INIT                                              \
     {                                                                          \
-        sizeof(struct ashlar_arena_fragmentation), 0, 0, 0, 0, 0               \
+        sizeof(struct ashlar_arena_figures), 0, 0, 0, 0, 0                     \
     }
 
 /**
@@ -472,7 +472,7 @@ struct ashlar_arena_fragmentation {
  */
 ASHLAR_API enum ashlar_status
 ashlar_arena_fragmentation(struct ashlar_arena *arena,
-                           struct ashlar_arena_fragmentation *figures);
+                           struct ashlar_arena_figures *figures);
 
 /**
  * The range that an arena stands on, to be asked, allowed and exported.

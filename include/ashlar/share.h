@@ -30,8 +30,8 @@
 ASHLAR_BEGIN_DECLS
 
 /** What ashlar_range_export() makes. */
-struct ashlar_range_export {
-    /** sizeof(struct ashlar_range_export), set by the caller. */
+struct ashlar_range_exported {
+    /** sizeof(struct ashlar_range_exported), set by the caller. */
     size_t size;
     /** Bytes to be sent. */
     void *description;
@@ -49,10 +49,10 @@ struct ashlar_range_export {
     uint32_t reserved;
 };
 
-/** Initialiser for struct ashlar_range_export. */
-#define ASHLAR_RANGE_EXPORT_INIT                                               \
+/** Initialiser for struct ashlar_range_exported. */
+#define ASHLAR_RANGE_EXPORTED_INIT                                             \
     {                                                                          \
-        sizeof(struct ashlar_range_export), NULL, 0, NULL, 0, 0, 0, 0          \
+        sizeof(struct ashlar_range_exported), NULL, 0, NULL, 0, 0, 0, 0        \
     }
 
 /** What an fds_max of 0 means; a message over a socket takes up to 253. */
@@ -80,7 +80,7 @@ struct ashlar_range_export {
  */
 ASHLAR_API enum ashlar_status
 ashlar_range_export(struct ashlar_range *range, uint64_t since, size_t fds_max,
-                    struct ashlar_range_export *export_out);
+                    struct ashlar_range_exported *export_out);
 
 /**
  * Close an export's descriptors and free its memory.
@@ -91,7 +91,7 @@ ashlar_range_export(struct ashlar_range *range, uint64_t since, size_t fds_max,
  * @since 0.1
  */
 ASHLAR_API void
-ashlar_range_export_free(struct ashlar_range_export *export_made);
+ashlar_range_export_free(struct ashlar_range_exported *export_made);
 
 /**
  * Make a range of another process's memory.

@@ -151,13 +151,15 @@ struct ashlar_source_calls {
     struct ashlar_source_call map;
     struct ashlar_source_call unmap;
     struct ashlar_source_call allow;
+    struct ashlar_source_call chunk_export;
+    struct ashlar_source_call chunk_import;
 };
 
 /** Initialiser for struct ashlar_source_calls. */
 #define ASHLAR_SOURCE_CALLS_INIT                                               \
     {                                                                          \
         sizeof(struct ashlar_source_calls), {0, 0, 0}, {0, 0, 0}, {0, 0, 0},   \
-            {0, 0, 0}, {0, 0, 0}, {0, 0, 0},                                   \
+            {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0},             \
         {                                                                      \
             0, 0, 0                                                            \
         }                                                                      \

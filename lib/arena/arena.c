@@ -447,19 +447,23 @@ static enum ashlar_status no_room(struct ashlar_arena *arena, size_t size)
 }
 
 /*
- * The tail is given up before jemalloc may hand it to somebody else. False when
- * the block stayed as it was.
+ * The tail is given up before jemalloc may hand it to somebody else. If it does
+ * not give it to anybody, there must be memory under it still: so nothing is
+ * released meanwhile. False when the block stayed as it was.
  */
 static bool shrink_in_range(struct ashlar_arena *arena, void *block,
                             size_t before, size_t size, int flags)
 {
+    struct backing *backing = &arena->backing;
     size_t wanted = je_block_class(size, flags);
     size_t now;
 
-    backing_repin(&arena->backing, block, before, wanted);
+    lock_take(&backing->lock);
+    backing_repin(backing, block, before, wanted);
     now = je_block_resize(block, size, flags);
     if (now != wanted)
-        backing_repin(&arena->backing, block, wanted, now);
+        backing_repin(backing, block, wanted, now);
+    lock_give(&backing->lock);
     return now == wanted;
 }
 

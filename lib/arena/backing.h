@@ -102,7 +102,7 @@ void backing_unpin(struct backing *backing, const void *block, uint64_t bytes);
 
 /**
  * Change the pins of a block of other bytes now: when it grew, afterwards; when
- * it is to shrink, before.
+ * it is to shrink, before, with the lock held until it is known that it did.
  */
 void backing_repin(struct backing *backing, const void *block, uint64_t before,
                    uint64_t after);

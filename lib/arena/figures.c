@@ -67,9 +67,9 @@ enum ashlar_status ashlar_arena_query(struct ashlar_arena *arena,
 
 enum ashlar_status
 ashlar_arena_fragmentation(struct ashlar_arena *arena,
-                           struct ashlar_arena_fragmentation *figures)
+                           struct ashlar_arena_figures *figures)
 {
-    struct ashlar_arena_fragmentation own = ASHLAR_ARENA_FRAGMENTATION_INIT;
+    struct ashlar_arena_figures own = ASHLAR_ARENA_FIGURES_INIT;
     enum ashlar_status status =
         arena_check(arena, "ashlar_arena_fragmentation()");
     struct ashlar_arena_stats stats = ASHLAR_ARENA_STATS_INIT;
@@ -103,5 +103,5 @@ ashlar_arena_fragmentation(struct ashlar_arena *arena,
     own.committed_bytes =
         arena_has_range(arena) ? stats.committed_bytes : je.resident_bytes;
     return result_write(figures, &own, sizeof(own),
-                        "struct ashlar_arena_fragmentation");
+                        "struct ashlar_arena_figures");
 }

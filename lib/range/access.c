@@ -171,10 +171,13 @@ static bool is_undone(struct ashlar_range *range)
  */
 static enum ashlar_status check_undone(struct ashlar_range *range)
 {
-    if (is_undone(range))
-        return ASHLAR_OK;
-    range_collect(range);
-    retire_settle(range->source, range->owner);
+    unsigned round;
+
+    /* Twice, as in range_check_unmapped(): others may have them in hand. */
+    for (round = 0; round < 2 && !is_undone(range); round++) {
+        range_collect(range);
+        retire_settle(range->source, range->owner);
+    }
     if (is_undone(range))
         return ASHLAR_OK;
     return error_set(ASHLAR_ERR_BUSY,

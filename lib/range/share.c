@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "range/description.h"
 #include "range/transaction.h"
+#include "source/call.h"
 
 /* --- export --------------------------------------------------------------- */
 
@@ -93,9 +94,8 @@ static enum ashlar_status pack_chunk(struct packing *packing,
                                        packing->fd_count, 0};
     enum ashlar_status status;
 
-    status = source->ops.chunk_export(
-        source->state, chunk->handle, chunk->bytes,
-        &packing->fds[packing->fd_count], &packed.fd_offset);
+    status = source_export(source, chunk->handle, chunk->bytes,
+                           &packing->fds[packing->fd_count], &packed.fd_offset);
     if (status != ASHLAR_OK)
         return status;
     packing->fd_count++;
@@ -168,9 +168,9 @@ static enum ashlar_status pack(struct packing *packing,
 
 enum ashlar_status ashlar_range_export(struct ashlar_range *range,
                                        uint64_t since, size_t fds_max,
-                                       struct ashlar_range_export *export_out)
+                                       struct ashlar_range_exported *export_out)
 {
-    struct ashlar_range_export own = ASHLAR_RANGE_EXPORT_INIT;
+    struct ashlar_range_exported own = ASHLAR_RANGE_EXPORTED_INIT;
     enum ashlar_status status = range_check(range, "ashlar_range_export()");
     struct packing packing = {.bytes = 0};
 
@@ -179,7 +179,7 @@ enum ashlar_status ashlar_range_export(struct ashlar_range *range,
     if (export_out == NULL || export_out->size < sizeof(own))
         return error_set(ASHLAR_ERR_INVALID,
                          "export_out is NULL, or its size is not set; use "
-                         "ASHLAR_RANGE_EXPORT_INIT");
+                         "ASHLAR_RANGE_EXPORTED_INIT");
     if (range->export_group == 0)
         return error_set(ASHLAR_ERR_UNSUPPORTED,
                          "the range was not made for export; set "
@@ -199,10 +199,10 @@ enum ashlar_status ashlar_range_export(struct ashlar_range *range,
     own.epoch = packing.epoch;
     own.more = packing.more;
     return result_write(export_out, &own, sizeof(own),
-                        "struct ashlar_range_export");
+                        "struct ashlar_range_exported");
 }
 
-void ashlar_range_export_free(struct ashlar_range_export *export_made)
+void ashlar_range_export_free(struct ashlar_range_exported *export_made)
 {
     struct packing packing = {.bytes = 0};
 

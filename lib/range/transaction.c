@@ -194,8 +194,7 @@ enum ashlar_status transaction_import(struct transaction *transaction, int fd,
     enum ashlar_status status;
 
     transaction->calls++;
-    status = range->source->ops.chunk_import(range->source->state, fd, offset,
-                                             bytes, handle_out);
+    status = source_import(range->source, fd, offset, bytes, handle_out);
     if (status == ASHLAR_OK)
         note(transaction, RETIRE_DESTROY, *handle_out, bytes);
     return status;

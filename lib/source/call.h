@@ -87,4 +87,28 @@ source_allow(struct ashlar_source *source, uint64_t address, uint64_t bytes,
         source->ops.allow(source->state, address, bytes, access, access_count));
 }
 
+static inline enum ashlar_status source_export(struct ashlar_source *source,
+                                               uint64_t chunk, uint64_t bytes,
+                                               int *fd_out,
+                                               uint64_t *offset_out)
+{
+    uint64_t begin = source_call_begin(source);
+
+    return source_call_end(&source->calls.chunk_export, begin,
+                           source->ops.chunk_export(source->state, chunk, bytes,
+                                                    fd_out, offset_out));
+}
+
+static inline enum ashlar_status source_import(struct ashlar_source *source,
+                                               int fd, uint64_t offset,
+                                               uint64_t bytes,
+                                               uint64_t *chunk_out)
+{
+    uint64_t begin = source_call_begin(source);
+
+    return source_call_end(
+        &source->calls.chunk_import, begin,
+        source->ops.chunk_import(source->state, fd, offset, bytes, chunk_out));
+}
+
 #endif

@@ -238,6 +238,7 @@ static bool handle_item(struct ashlar_source *source, struct retire_item *item,
     bool done;
 
     item->busy = true;
+    item->taken = ++retire->takings;
     lock_give(&retire->lock);
     done = work_off(source, item);
     lock_take(&retire->lock);
@@ -312,23 +313,37 @@ void retire_item_queue(struct ashlar_source *source, struct retire_item *item)
     error_restore(&before);
 }
 
-/* Whether an item of an owner is in hand. */
-static bool is_in_hand(struct retire *retire, uint64_t owner)
+/* Whether an item of an owner is in hand that was taken by then. */
+static bool is_in_hand(struct retire *retire, uint64_t owner, uint64_t then)
 {
     const struct retire_item *item;
     bool found = false;
 
     lock_take(&retire->lock);
     for (item = retire->first; item != NULL && !found; item = item->next)
-        found = item->owner == owner && item->busy;
+        found = item->owner == owner && item->busy && item->taken <= then;
     lock_give(&retire->lock);
     return found;
 }
 
+static uint64_t takings(struct retire *retire)
+{
+    uint64_t count;
+
+    lock_take(&retire->lock);
+    count = retire->takings;
+    lock_give(&retire->lock);
+    return count;
+}
+
 void retire_settle(struct ashlar_source *source, uint64_t owner)
 {
-    while (!retire_is_empty(&source->retire) &&
-           is_in_hand(&source->retire, owner))
+    uint64_t now;
+
+    if (retire_is_empty(&source->retire))
+        return;
+    now = takings(&source->retire);
+    while (is_in_hand(&source->retire, owner, now))
         (void)sched_yield();
 }
 

@@ -72,6 +72,7 @@ struct retire_item {
     struct retire_item *previous;
     struct retire_item *follower; /* the next of its owner */
     uint64_t owner;               /* items of one owner keep their order */
+    uint64_t taken;               /* which of retire's takings was its last */
     unsigned references;          /* the list's, and the owner's; atomic */
     unsigned unmapped;            /* atomic: no mapping of it is left */
     bool queued;                  /* in the list */
@@ -89,6 +90,7 @@ struct retire {
     struct lock lock;
     struct retire_item *first;
     struct retire_item *last;
+    uint64_t takings;    /* of items in hand, so far */
     uint64_t bytes;      /* of chunks that wait; atomic */
     uint64_t items;      /* atomic */
     uint64_t dropped;    /* steps given up since the driver was gone; atomic */
@@ -130,7 +132,11 @@ void retire_item_queue(struct ashlar_source *source, struct retire_item *item);
 /** Work off what can be; returns whether nothing waits any more. */
 bool retire_collect(struct ashlar_source *source);
 
-/** Wait while another thread has an item of that owner in hand. */
+/**
+ * Wait until other threads have laid down the items of that owner that they have
+ * in hand now. Who has one asks its fences or takes its steps, and waits for
+ * nobody meanwhile; what is taken in hand later is not waited for.
+ */
 void retire_settle(struct ashlar_source *source, uint64_t owner);
 
 /**

@@ -405,6 +405,8 @@ enum ashlar_status ashlar_source_query_calls(struct ashlar_source *source,
     read_call(&own.map, &source->calls.map);
     read_call(&own.unmap, &source->calls.unmap);
     read_call(&own.allow, &source->calls.allow);
+    read_call(&own.chunk_export, &source->calls.chunk_export);
+    read_call(&own.chunk_import, &source->calls.chunk_import);
     return result_write(calls, &own, sizeof(own), "struct ashlar_source_calls");
 }
 

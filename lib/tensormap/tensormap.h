@@ -4,13 +4,13 @@
  * @file
  * Floor 5: tensor maps, and how its files hang together.
  *
- *     names.c    settings and their names
- *     pack.c     strides without gaps, and how far strides lead
- *     check.c    a spec against its encoder's rules (check.h)
- *     explain.c  a finding in a sentence
- *     encode.c   one map              ┐
- *     batch.c    many, by threads     ┼─> the source's encoder
- *     cache.c    by spec (cache.h)    ┘   key.c: a spec as a key
+ *     names.c      settings and their names
+ *     pack.c       strides without gaps, and how far strides lead
+ *     check.c      a spec against its encoder's rules (check.h)
+ *     explain.c    a finding in a sentence
+ *     encode.c     one map                  ┐
+ *     batch.c      many, by threads         ┼─> the source's encoder
+ *     map_cache.c  by spec (map_cache.h)    ┘   key.c: a spec as a key
  *     map_table.h  slots of the host, mirrored on a device
  *
  * A spec is copied once, by the size that its caller knows, and only the copy

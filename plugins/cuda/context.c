@@ -53,7 +53,26 @@ static void keep_primary(struct cuda *cuda, struct cuda_visit *visit,
     (void)pthread_mutex_unlock(&cuda->lock);
 }
 
-/* The device's primary context, if it is active or to be started. */
+/* The primary context that the source keeps; NULL: none, or it was reset. */
+static CUcontext kept_primary(struct cuda *cuda)
+{
+    unsigned long long kept, id;
+    CUcontext primary;
+
+    (void)pthread_mutex_lock(&cuda->lock);
+    primary = cuda->primary;
+    kept = cuda->primary_id;
+    (void)pthread_mutex_unlock(&cuda->lock);
+    if (primary == NULL ||
+        cuda->driver.ctx_get_id(primary, &id) != CUDA_SUCCESS || id != kept)
+        return NULL;
+    return primary;
+}
+
+/*
+ * The device's primary context, if it is active or to be started: retained for
+ * the visit, unless the source keeps it anyway.
+ */
 static CUresult find_primary(struct cuda *cuda, bool start,
                              struct cuda_visit *visit)
 {
@@ -62,6 +81,9 @@ static CUresult find_primary(struct cuda *cuda, bool start,
     int active = 0;
     CUresult result;
 
+    visit->context = kept_primary(cuda);
+    if (visit->context != NULL)
+        return CUDA_SUCCESS;
     result = cuda->driver.primary_get_state(cuda->device, &flags, &active);
     if (result != CUDA_SUCCESS || (!active && !start))
         return result;

@@ -321,11 +321,13 @@ struct ashlar_source_calls {
     struct ashlar_source_call map;
     struct ashlar_source_call unmap;
     struct ashlar_source_call allow;
+    struct ashlar_source_call chunk_export;
+    struct ashlar_source_call chunk_import;
 };
 #define ASHLAR_SOURCE_CALLS_INIT \
     { \
         sizeof(struct ashlar_source_calls), {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, \
-            {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, \
+            {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, \
         { \
             0, 0, 0 \
         } \
@@ -626,7 +628,7 @@ struct ashlar_arena_stats {
 ASHLAR_API enum ashlar_status
 ashlar_arena_query(struct ashlar_arena *arena,
                    struct ashlar_arena_stats *stats);
-struct ashlar_arena_fragmentation {
+struct ashlar_arena_figures {
     size_t size;
     uint64_t allocated_bytes;
     uint64_t active_bytes;
@@ -634,13 +636,13 @@ struct ashlar_arena_fragmentation {
     uint64_t record_bytes;
     uint64_t committed_bytes;
 };
-#define ASHLAR_ARENA_FRAGMENTATION_INIT \
+#define ASHLAR_ARENA_FIGURES_INIT \
     { \
-        sizeof(struct ashlar_arena_fragmentation), 0, 0, 0, 0, 0 \
+        sizeof(struct ashlar_arena_figures), 0, 0, 0, 0, 0 \
     }
 ASHLAR_API enum ashlar_status
 ashlar_arena_fragmentation(struct ashlar_arena *arena,
-                           struct ashlar_arena_fragmentation *figures);
+                           struct ashlar_arena_figures *figures);
 ASHLAR_API struct ashlar_range *ashlar_arena_range(struct ashlar_arena *arena);
 ASHLAR_API const char *ashlar_arena_name(struct ashlar_arena *arena);
 ASHLAR_API struct ashlar_arena *ashlar_arena_next(struct ashlar_arena *arena);
@@ -782,7 +784,7 @@ ASHLAR_END_DECLS
 #ifndef ASHLAR_SHARE_H
 #define ASHLAR_SHARE_H 
 ASHLAR_BEGIN_DECLS
-struct ashlar_range_export {
+struct ashlar_range_exported {
     size_t size;
     void *description;
     size_t description_bytes;
@@ -792,16 +794,16 @@ struct ashlar_range_export {
     uint32_t more;
     uint32_t reserved;
 };
-#define ASHLAR_RANGE_EXPORT_INIT \
+#define ASHLAR_RANGE_EXPORTED_INIT \
     { \
-        sizeof(struct ashlar_range_export), NULL, 0, NULL, 0, 0, 0, 0 \
+        sizeof(struct ashlar_range_exported), NULL, 0, NULL, 0, 0, 0, 0 \
     }
 #define ASHLAR_EXPORT_FDS_DEFAULT ((size_t)64)
 ASHLAR_API enum ashlar_status
 ashlar_range_export(struct ashlar_range *range, uint64_t since, size_t fds_max,
-                    struct ashlar_range_export *export_out);
+                    struct ashlar_range_exported *export_out);
 ASHLAR_API void
-ashlar_range_export_free(struct ashlar_range_export *export_made);
+ashlar_range_export_free(struct ashlar_range_exported *export_made);
 ASHLAR_API enum ashlar_status
 ashlar_range_import(struct ashlar_source *source, const void *description,
                     size_t description_bytes, const int *fds, size_t fd_count,
@@ -848,6 +850,296 @@ ASHLAR_API enum ashlar_status
 ashlar_pool_query(struct ashlar_pool *pool, struct ashlar_pool_stats *stats);
 ASHLAR_API size_t ashlar_report_text(char *buffer, size_t bytes);
 ASHLAR_API size_t ashlar_report_json(char *buffer, size_t bytes);
+ASHLAR_END_DECLS
+#endif
+#ifndef ASHLAR_TENSORMAP_H
+#define ASHLAR_TENSORMAP_H 
+ASHLAR_BEGIN_DECLS
+#define ASHLAR_SPEC_INIT \
+    { \
+        sizeof(struct ashlar_spec), 0, {0, 0, 0, 0, 0}, {0, 0, 0, 0}, \
+            {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, \
+            0, 0, 0, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status ashlar_spec_pack(struct ashlar_spec *spec);
+enum ashlar_spec_field {
+    ASHLAR_SPEC_FIELD_NONE = 0,
+    ASHLAR_SPEC_FIELD_ADDRESS = 1,
+    ASHLAR_SPEC_FIELD_DIMS = 2,
+    ASHLAR_SPEC_FIELD_STRIDES = 3,
+    ASHLAR_SPEC_FIELD_BOX = 4,
+    ASHLAR_SPEC_FIELD_ELEMENT_STRIDES = 5,
+    ASHLAR_SPEC_FIELD_LOWER_CORNER = 6,
+    ASHLAR_SPEC_FIELD_UPPER_CORNER = 7,
+    ASHLAR_SPEC_FIELD_CHANNELS = 8,
+    ASHLAR_SPEC_FIELD_PIXELS = 9,
+    ASHLAR_SPEC_FIELD_RANK = 10,
+    ASHLAR_SPEC_FIELD_MODE = 11,
+    ASHLAR_SPEC_FIELD_DTYPE = 12,
+    ASHLAR_SPEC_FIELD_INTERLEAVE = 13,
+    ASHLAR_SPEC_FIELD_SWIZZLE = 14,
+    ASHLAR_SPEC_FIELD_L2_PROMOTION = 15,
+    ASHLAR_SPEC_FIELD_OOB_FILL = 16,
+    ASHLAR_SPEC_FIELD_WIDE_MODE = 17
+};
+enum ashlar_spec_rule {
+    ASHLAR_RULE_KNOWN_VALUE = 1,
+    ASHLAR_RULE_RANK_RANGE = 2,
+    ASHLAR_RULE_RANK_INTERLEAVE = 3,
+    ASHLAR_RULE_ADDRESS_MULTIPLE = 4,
+    ASHLAR_RULE_ADDRESS_RANGE = 5,
+    ASHLAR_RULE_DIM_RANGE = 6,
+    ASHLAR_RULE_DIM_PACKED = 7,
+    ASHLAR_RULE_STRIDE_MULTIPLE = 8,
+    ASHLAR_RULE_STRIDE_RANGE = 9,
+    ASHLAR_RULE_BOX_RANGE = 10,
+    ASHLAR_RULE_INNER_MULTIPLE = 11,
+    ASHLAR_RULE_INNER_PACKED = 12,
+    ASHLAR_RULE_INNER_SWIZZLE = 13,
+    ASHLAR_RULE_BOX_MEMORY = 14,
+    ASHLAR_RULE_ELEMENT_STRIDE_RANGE = 15,
+    ASHLAR_RULE_INTERLEAVE_PACKED = 16,
+    ASHLAR_RULE_SWIZZLE_PACKED = 17,
+    ASHLAR_RULE_SWIZZLE_WIDE = 18,
+    ASHLAR_RULE_CORNER_RANGE = 19,
+    ASHLAR_RULE_CORNER_AREA = 20,
+    ASHLAR_RULE_CHANNELS_RANGE = 21,
+    ASHLAR_RULE_PIXELS_RANGE = 22,
+    ASHLAR_RULE_OOB_FLOAT = 23,
+    ASHLAR_RULE_CAPABILITY = 24,
+    ASHLAR_RULE_ADDRESS_NULL = 101,
+    ASHLAR_RULE_ADDRESS_END = 102,
+    ASHLAR_RULE_STRIDE_SHORT = 103,
+    ASHLAR_RULE_BOX_WIDE = 104,
+    ASHLAR_RULE_ELEMENT_STRIDE_IGNORED = 105,
+    ASHLAR_RULE_SWIZZLE_INTERLEAVE = 106,
+    ASHLAR_RULE_CORNER_WRAP = 107,
+    ASHLAR_RULE_CAPABILITY_WIDE = 108
+};
+enum ashlar_spec_severity { ASHLAR_SPEC_ERROR = 1, ASHLAR_SPEC_WARNING = 2 };
+struct ashlar_spec_finding {
+    uint32_t rule;
+    uint32_t severity;
+    uint32_t field;
+    uint32_t index;
+    uint64_t value;
+    uint64_t bound;
+    uint64_t right;
+    uint32_t cause;
+    uint32_t cause_value;
+};
+#define ASHLAR_SPEC_FINDINGS_MAX ((size_t)64)
+ASHLAR_API enum ashlar_status
+ashlar_spec_check(const struct ashlar_spec *spec, uint32_t capability,
+                  struct ashlar_spec_finding *findings, size_t room,
+                  size_t *count_out);
+ASHLAR_API size_t ashlar_spec_explain(const struct ashlar_spec_finding *finding,
+                                      const char *subject, char *buffer,
+                                      size_t bytes);
+ASHLAR_API const char *
+ashlar_spec_rule_name(enum ashlar_spec_rule rule) ASHLAR_CONST;
+ASHLAR_API const char *
+ashlar_spec_field_name(enum ashlar_spec_field field) ASHLAR_CONST;
+ASHLAR_API const char *ashlar_spec_name(enum ashlar_spec_field field,
+                                        uint32_t value) ASHLAR_CONST;
+ASHLAR_API const char *ashlar_spec_alias(enum ashlar_spec_field field,
+                                         size_t i) ASHLAR_CONST;
+ASHLAR_API enum ashlar_status ashlar_spec_value(enum ashlar_spec_field field,
+                                                const char *name,
+                                                uint32_t *value_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_encode(struct ashlar_source *source,
+                        const struct ashlar_spec *spec, void *map);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_rebase(struct ashlar_source *source, void *map,
+                        uint64_t address);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_encode_many(struct ashlar_source *source,
+                             struct ashlar_pool *pool,
+                             const struct ashlar_spec *specs, size_t n,
+                             void **maps_out, size_t *culprit_out);
+struct ashlar_tensormap_batch;
+ASHLAR_API enum ashlar_status ashlar_tensormap_batch_create(
+    struct ashlar_source *source, struct ashlar_pool *pool,
+    const struct ashlar_spec *specs, size_t n, void **maps_out,
+    struct ashlar_tensormap_batch **batch_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_batch_work(struct ashlar_tensormap_batch *batch);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_batch_finish(struct ashlar_tensormap_batch *batch,
+                              size_t *culprit_out);
+ASHLAR_END_DECLS
+#endif
+#ifndef ASHLAR_TENSORMAP_CACHE_H
+#define ASHLAR_TENSORMAP_CACHE_H 
+ASHLAR_BEGIN_DECLS
+struct ashlar_tensormap_cache;
+#define ASHLAR_TENSORMAP_CACHE_SLOTS_MAX ((size_t)1 << 20)
+#define ASHLAR_TENSORMAP_CACHE_SLOTS_DEFAULT ((size_t)4096)
+struct ashlar_tensormap_cache_options {
+    size_t size;
+    size_t slots;
+    const char *name;
+};
+#define ASHLAR_TENSORMAP_CACHE_OPTIONS_INIT \
+    { \
+        sizeof(struct ashlar_tensormap_cache_options), 0, NULL \
+    }
+ASHLAR_API enum ashlar_status ashlar_tensormap_cache_create(
+    struct ashlar_source *source,
+    const struct ashlar_tensormap_cache_options *options,
+    struct ashlar_tensormap_cache **cache_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_cache_destroy(struct ashlar_tensormap_cache *cache);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_cache_get(struct ashlar_tensormap_cache *cache,
+                           const struct ashlar_spec *spec, uint64_t context,
+                           const void **map_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
+                           const void *map);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_cache_invalidate(struct ashlar_tensormap_cache *cache,
+                                  uint64_t address, uint64_t bytes,
+                                  size_t *dropped_out);
+struct ashlar_tensormap_cache_stats {
+    size_t size;
+    uint64_t slots;
+    uint64_t maps;
+    uint64_t held;
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t waits;
+    uint64_t evictions;
+    uint64_t invalidations;
+    uint64_t refusals;
+};
+#define ASHLAR_TENSORMAP_CACHE_STATS_INIT \
+    { \
+        sizeof(struct ashlar_tensormap_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_cache_query(struct ashlar_tensormap_cache *cache,
+                             struct ashlar_tensormap_cache_stats *stats);
+ASHLAR_END_DECLS
+#endif
+#ifndef ASHLAR_TENSORMAP_TABLE_H
+#define ASHLAR_TENSORMAP_TABLE_H 
+ASHLAR_BEGIN_DECLS
+struct ashlar_tensormap_table;
+#define ASHLAR_TENSORMAP_TABLE_SLOTS_MAX ((size_t)1 << 22)
+#define ASHLAR_TENSORMAP_TABLE_SLOTS_DEFAULT ((size_t)1 << 16)
+#define ASHLAR_TENSORMAP_TABLE_STAGING_DEFAULT ((size_t)2048)
+struct ashlar_tensormap_handle {
+    uint32_t index;
+    uint32_t generation;
+};
+struct ashlar_tensormap_table_options {
+    size_t size;
+    size_t max_slots;
+    size_t initial_slots;
+    size_t staging_slots;
+    struct ashlar_source *host;
+};
+#define ASHLAR_TENSORMAP_TABLE_OPTIONS_INIT \
+    { \
+        sizeof(struct ashlar_tensormap_table_options), 0, 0, 0, NULL \
+    }
+ASHLAR_API enum ashlar_status ashlar_tensormap_table_create(
+    struct ashlar_source *source,
+    const struct ashlar_tensormap_table_options *options,
+    struct ashlar_tensormap_table **table_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_destroy(struct ashlar_tensormap_table *table,
+                               const struct ashlar_fence *fences, size_t n);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_reserve(struct ashlar_tensormap_table *table, size_t n);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_lease(struct ashlar_tensormap_table *table, size_t n,
+                             struct ashlar_tensormap_handle *handles_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_lease_run(struct ashlar_tensormap_table *table, size_t n,
+                                 struct ashlar_tensormap_handle *handles_out);
+enum ashlar_tensormap_state {
+    ASHLAR_TENSORMAP_EMPTY = 1,
+    ASHLAR_TENSORMAP_ENCODED = 2,
+    ASHLAR_TENSORMAP_PUBLISHED = 3,
+    ASHLAR_TENSORMAP_IN_HAND = 4
+};
+struct ashlar_tensormap_slot {
+    size_t size;
+    const void *map;
+    uint64_t address;
+    uint32_t state;
+    uint32_t fresh;
+};
+#define ASHLAR_TENSORMAP_SLOT_INIT \
+    { \
+        sizeof(struct ashlar_tensormap_slot), NULL, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_look(struct ashlar_tensormap_table *table,
+                            struct ashlar_tensormap_handle handle,
+                            struct ashlar_tensormap_slot *slot);
+ASHLAR_API const void *
+ashlar_tensormap_table_map(struct ashlar_tensormap_table *table,
+                           struct ashlar_tensormap_handle handle);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_encode(struct ashlar_tensormap_table *table,
+                              struct ashlar_tensormap_handle handle,
+                              const struct ashlar_spec *spec);
+ASHLAR_API enum ashlar_status ashlar_tensormap_table_encode_many(
+    struct ashlar_tensormap_table *table,
+    const struct ashlar_tensormap_handle *handles,
+    const struct ashlar_spec *specs, size_t n, size_t *culprit_out);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
+                            struct ashlar_tensormap_handle handle,
+                            const void *map);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_publish(struct ashlar_tensormap_table *table,
+                               const struct ashlar_tensormap_handle *handles,
+                               size_t n, uint64_t stream);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_rewrite(struct ashlar_tensormap_table *table,
+                               struct ashlar_tensormap_handle handle,
+                               const void *map, uint64_t stream);
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_retire(struct ashlar_tensormap_table *table,
+                              const struct ashlar_tensormap_handle *handles,
+                              size_t n, const struct ashlar_fence *fences,
+                              size_t fence_count);
+struct ashlar_tensormap_table_info {
+    size_t size;
+    struct ashlar_source *source;
+    uint64_t base;
+    uint64_t max_slots;
+    uint64_t slots;
+    uint64_t leased;
+    uint64_t waiting;
+    uint64_t in_graphs;
+    uint64_t staging_slots;
+    uint64_t staging_used;
+    uint64_t publishes;
+    uint64_t published_slots;
+    uint64_t rewrites;
+    uint64_t copies;
+    uint64_t scatters;
+    uint64_t staging_full;
+    uint64_t grows;
+    uint64_t device_bytes;
+    uint64_t host_bytes;
+    uint32_t scatters_by_kernel;
+    uint32_t host_is_reached;
+};
+#define ASHLAR_TENSORMAP_TABLE_INFO_INIT \
+    { \
+        sizeof(struct ashlar_tensormap_table_info), NULL, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
+ASHLAR_API enum ashlar_status
+ashlar_tensormap_table_query(struct ashlar_tensormap_table *table,
+                             struct ashlar_tensormap_table_info *info);
 ASHLAR_END_DECLS
 #endif
 #ifndef ASHLAR_VERSION_H

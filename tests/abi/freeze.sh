@@ -25,7 +25,7 @@ emit() {
     *" $1 "*) return ;;
   esac
   emitted="$emitted$1 "
-  for included in $(sed -n 's/^#include <\(ashlar\/[a-z]*\.h\)>/\1/p' \
+  for included in $(sed -n 's/^#include <\(ashlar\/[a-z_]*\.h\)>/\1/p' \
     "$top/include/$1"); do
     emit "$included"
   done

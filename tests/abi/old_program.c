@@ -42,6 +42,31 @@ static void use_types(void)
     REQUIRE(ashlar_type_next(NULL) != NULL);
 }
 
+static void use_specs(void)
+{
+    struct ashlar_spec spec = ASHLAR_SPEC_INIT;
+    struct ashlar_spec_finding found[ASHLAR_SPEC_FINDINGS_MAX];
+    char sentence[256];
+    size_t count = 0;
+
+    spec.address = 4096;
+    spec.dtype = ASHLAR_SPEC_FLOAT32;
+    spec.rank = 2;
+    spec.dims[0] = spec.dims[1] = 64;
+    spec.box[0] = spec.box[1] = 32;
+    spec.element_strides[0] = spec.element_strides[1] = 1;
+    REQUIRE(ashlar_spec_pack(&spec) == ASHLAR_OK && spec.strides[0] == 256);
+    REQUIRE(ashlar_spec_check(&spec, 90, NULL, 0, NULL) == ASHLAR_OK);
+    spec.strides[0] = 250;
+    REQUIRE(ashlar_spec_check(&spec, 90, found, ASHLAR_SPEC_FINDINGS_MAX,
+                              &count) == ASHLAR_ERR_INVALID);
+    REQUIRE(count != 0 && found[0].rule == ASHLAR_RULE_STRIDE_MULTIPLE);
+    REQUIRE(found[0].value == 250 && found[0].right == 256);
+    REQUIRE(ashlar_spec_explain(&found[0], NULL, sentence, sizeof(sentence)) !=
+            0);
+    REQUIRE(strstr(sentence, "strides[0] is 250 bytes") == sentence);
+}
+
 static void use_pools(void)
 {
     struct ashlar_pool_options options = ASHLAR_POOL_OPTIONS_INIT;
@@ -131,6 +156,7 @@ static void use_ranges(void)
 int main(void)
 {
     use_types();
+    use_specs();
     use_pools();
     use_cache();
     use_ranges();

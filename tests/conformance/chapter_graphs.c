@@ -149,75 +149,115 @@ void chapter_graphs(void)
     ask_number("destructors then", 4, destroyed_by_now(4));
 }
 
-void chapter_export(void)
-{
-    CUmemAllocationProp prop = device_memory(), read;
-    CUmemAccessDesc access = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    CUmemGenericAllocationHandle handle, imported, again, plain;
+/* A chunk that is handed out by a descriptor, and comes back twice. */
+struct export_trial {
+    CUmemGenericAllocationHandle handle, imported, again;
     CUdeviceptr space;
-    size_t bytes;
-    unsigned char out = 0;
-    int fd = -1, second = -1, foreign;
+    size_t bytes; /* of a granule */
+    int fd, second;
+};
 
-    if (!begin_with_context())
-        return;
-    bytes = granule();
-    space = reserved(4 * bytes);
+static void ask_private(size_t bytes)
+{
+    CUmemAllocationProp prop = device_memory();
+    CUmemGenericAllocationHandle plain;
+    int fd = -1;
+
     works("memory not to be shared", cu.MemCreate(&plain, bytes, &prop, 0));
     ASK("export it", CUDA_ERROR_INVALID_VALUE,
         cu.MemExportToShareableHandle(
             &fd, plain, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+}
+
+static void ask_export(struct export_trial *trial)
+{
+    CUmemAllocationProp prop = device_memory(), read;
+
     prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     ASK("memory to be shared", CUDA_SUCCESS,
-        cu.MemCreate(&handle, bytes, &prop, 0));
+        cu.MemCreate(&trial->handle, trial->bytes, &prop, 0));
     ASK("export it as a fabric handle", CUDA_ERROR_INVALID_VALUE,
-        cu.MemExportToShareableHandle(&read, handle, CU_MEM_HANDLE_TYPE_FABRIC,
-                                      0));
+        cu.MemExportToShareableHandle(&read, trial->handle,
+                                      CU_MEM_HANDLE_TYPE_FABRIC, 0));
     ASK("export it with a flag", CUDA_ERROR_INVALID_VALUE,
-        cu.MemExportToShareableHandle(
-            &fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1));
+        cu.MemExportToShareableHandle(&trial->fd, trial->handle,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      1));
     ASK("export it", CUDA_SUCCESS,
-        cu.MemExportToShareableHandle(
-            &fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        cu.MemExportToShareableHandle(&trial->fd, trial->handle,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      0));
     ask_number("closed by exec", FD_CLOEXEC,
-               (uint64_t)(fcntl(fd, F_GETFD) & FD_CLOEXEC));
+               (uint64_t)(fcntl(trial->fd, F_GETFD) & FD_CLOEXEC));
     ASK("export it again", CUDA_SUCCESS,
-        cu.MemExportToShareableHandle(
-            &second, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    ask_number("another descriptor", 1, fd != second);
+        cu.MemExportToShareableHandle(&trial->second, trial->handle,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      0));
+    ask_number("another descriptor", 1, trial->fd != trial->second);
+}
+
+static void ask_import(struct export_trial *trial)
+{
     ASK("import it", CUDA_SUCCESS,
         cu.MemImportFromShareableHandle(
-            &imported, (void *)(intptr_t)fd,
+            &trial->imported, (void *)(intptr_t)trial->fd,
             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-    ask_number("the same handle", 0, imported == handle);
+    ask_number("the same handle", 0, trial->imported == trial->handle);
     ASK("import it again", CUDA_SUCCESS,
         cu.MemImportFromShareableHandle(
-            &again, (void *)(intptr_t)fd,
+            &trial->again, (void *)(intptr_t)trial->fd,
             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-    ask_number("the same as before", 0, imported == again);
-    ask_number("the descriptor is still open", 0, fcntl(fd, F_GETFD) < 0);
-    close(fd);
-    close(second);
+    ask_number("the same as before", 0, trial->imported == trial->again);
+    ask_number("the descriptor is still open", 0,
+               fcntl(trial->fd, F_GETFD) < 0);
+    close(trial->fd);
+    close(trial->second);
+}
+
+static void ask_imported(const struct export_trial *trial)
+{
+    CUmemAccessDesc access = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CUdeviceptr space = trial->space;
+    CUmemAllocationProp read;
+    size_t bytes = trial->bytes;
+    unsigned char out = 0;
+
     ASK("properties of what was imported", CUDA_SUCCESS,
-        cu.MemGetAllocationPropertiesFromHandle(&read, imported));
+        cu.MemGetAllocationPropertiesFromHandle(&read, trial->imported));
     ask_number("where it is", CU_MEM_LOCATION_TYPE_DEVICE, read.location.type);
-    ASK("map the first", CUDA_SUCCESS, cu.MemMap(space, bytes, 0, handle, 0));
+    ASK("map the first", CUDA_SUCCESS,
+        cu.MemMap(space, bytes, 0, trial->handle, 0));
     ASK("map what was imported", CUDA_SUCCESS,
-        cu.MemMap(space + bytes, bytes, 0, imported, 0));
+        cu.MemMap(space + bytes, bytes, 0, trial->imported, 0));
     ASK("map half of what was imported", CUDA_ERROR_NOT_SUPPORTED,
-        cu.MemMap(space + 2 * bytes, bytes / 2, 0, again, 0));
+        cu.MemMap(space + 2 * bytes, bytes / 2, 0, trial->again, 0));
     ASK("access", CUDA_SUCCESS, cu.MemSetAccess(space, 2 * bytes, &access, 1));
     ASK("write the first", CUDA_SUCCESS, cu.MemsetD8(space, 77, 4096));
     ASK("read the imported", CUDA_SUCCESS,
         cu.MemcpyDtoH(&out, space + bytes + 4000, 1));
     ask_number("which is", 77, out);
+}
+
+static void ask_release(struct export_trial *trial)
+{
+    CUdeviceptr space = trial->space;
+    size_t bytes = trial->bytes;
+
     ASK("export what was imported", CUDA_ERROR_INVALID_VALUE,
-        cu.MemExportToShareableHandle(
-            &fd, imported, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    ASK("release the first", CUDA_SUCCESS, cu.MemRelease(handle));
+        cu.MemExportToShareableHandle(&trial->fd, trial->imported,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                      0));
+    ASK("release the first", CUDA_SUCCESS, cu.MemRelease(trial->handle));
     ASK("unmap both", CUDA_SUCCESS, cu.MemUnmap(space, 2 * bytes));
-    ASK("release the imported", CUDA_SUCCESS, cu.MemRelease(imported));
-    ASK("release the other", CUDA_SUCCESS, cu.MemRelease(again));
+    ASK("release the imported", CUDA_SUCCESS, cu.MemRelease(trial->imported));
+    ASK("release the other", CUDA_SUCCESS, cu.MemRelease(trial->again));
+}
+
+static void ask_no_chunks(void)
+{
+    CUmemGenericAllocationHandle imported;
+    int foreign;
+
     ASK("import descriptor -1", CUDA_ERROR_UNKNOWN,
         cu.MemImportFromShareableHandle(
             &imported, (void *)(intptr_t)-1,
@@ -228,4 +268,20 @@ void chapter_export(void)
             &imported, (void *)(intptr_t)foreign,
             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(foreign);
+}
+
+void chapter_export(void)
+{
+    struct export_trial trial = {.fd = -1, .second = -1};
+
+    if (!begin_with_context())
+        return;
+    trial.bytes = granule();
+    trial.space = reserved(4 * trial.bytes);
+    ask_private(trial.bytes);
+    ask_export(&trial);
+    ask_import(&trial);
+    ask_imported(&trial);
+    ask_release(&trial);
+    ask_no_chunks();
 }

@@ -102,17 +102,11 @@ void chapter_space(void)
     ask_number("they lie there", 1, third == address);
 }
 
-void chapter_chunks(void)
+static void ask_sizes(size_t bytes)
 {
-    CUmemAllocationProp prop, read;
-    CUmemGenericAllocationHandle handle, again;
-    size_t bytes, before, after, total;
-    CUdeviceptr address;
+    CUmemAllocationProp prop = device_memory(), read;
+    CUmemGenericAllocationHandle handle;
 
-    if (!begin_with_context())
-        return;
-    bytes = granule();
-    prop = device_memory();
     ASK("create a granule", CUDA_SUCCESS,
         cu.MemCreate(&handle, bytes, &prop, 0));
     ASK("its properties", CUDA_SUCCESS,
@@ -129,6 +123,13 @@ void chapter_chunks(void)
         cu.MemCreate(&handle, bytes, NULL, 0));
     ASK("create 1 TiB", CUDA_ERROR_OUT_OF_MEMORY,
         cu.MemCreate(&handle, (size_t)1 << 40, &prop, 0));
+}
+
+static void ask_places(size_t bytes)
+{
+    CUmemAllocationProp prop = device_memory();
+    CUmemGenericAllocationHandle handle;
+
     prop.location.id = 99;
     ASK("create on device 99", CUDA_ERROR_INVALID_DEVICE,
         cu.MemCreate(&handle, bytes, &prop, 0));
@@ -158,6 +159,13 @@ void chapter_chunks(void)
     ASK("create on the host", CUDA_SUCCESS,
         cu.MemCreate(&handle, bytes, &prop, 0));
     ASK("release it", CUDA_SUCCESS, cu.MemRelease(handle));
+}
+
+static void ask_handle_types(size_t bytes)
+{
+    CUmemAllocationProp prop;
+    CUmemGenericAllocationHandle handle;
+
     prop = device_memory();
     prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
     ASK("create with a fabric handle", CUDA_ERROR_NOT_PERMITTED,
@@ -170,8 +178,15 @@ void chapter_chunks(void)
     ASK("create for RDMA", CUDA_SUCCESS,
         cu.MemCreate(&handle, bytes, &prop, 0));
     ASK("release it", CUDA_SUCCESS, cu.MemRelease(handle));
+}
 
-    prop = device_memory();
+/* Chunks are taken from the device's memory when they are made. */
+static void ask_free_memory(size_t *before_out)
+{
+    CUmemAllocationProp prop = device_memory();
+    CUmemGenericAllocationHandle handle;
+    size_t before, after, total;
+
     ASK("free memory", CUDA_SUCCESS, cu.MemGetInfo(&before, &total));
     ASK("create 64 MiB", CUDA_SUCCESS,
         cu.MemCreate(&handle, 64 * MIB, &prop, 0));
@@ -180,6 +195,14 @@ void chapter_chunks(void)
     ASK("release it", CUDA_SUCCESS, cu.MemRelease(handle));
     ASK("free memory then", CUDA_SUCCESS, cu.MemGetInfo(&after, &total));
     ask_number("less by", 0, before - after);
+    *before_out = before;
+}
+
+/* A chunk lives as long as a reference or a mapping of it. */
+static void ask_references(size_t bytes)
+{
+    CUmemGenericAllocationHandle handle, again;
+    CUdeviceptr address;
 
     address = usable(bytes, &handle);
     ASK("release what is mapped", CUDA_SUCCESS, cu.MemRelease(handle));
@@ -199,6 +222,20 @@ void chapter_chunks(void)
     ASK("release the other", CUDA_SUCCESS, cu.MemRelease(handle));
     ASK("unmap it", CUDA_SUCCESS, cu.MemUnmap(address, bytes));
     ASK("free the addresses", CUDA_SUCCESS, cu.MemAddressFree(address, bytes));
+}
+
+void chapter_chunks(void)
+{
+    size_t bytes, before = 0, after, total;
+
+    if (!begin_with_context())
+        return;
+    bytes = granule();
+    ask_sizes(bytes);
+    ask_places(bytes);
+    ask_handle_types(bytes);
+    ask_free_memory(&before);
+    ask_references(bytes);
     ASK("free memory at last", CUDA_SUCCESS, cu.MemGetInfo(&after, &total));
     ask_number("less by", 0, before - after);
 }
@@ -321,31 +358,50 @@ static void ask_rights(const char *question, CUdeviceptr address,
     ask_number(question, expected, rights);
 }
 
-void chapter_access(void)
+/* Two chunks, of one granule and of two, and room for eight. */
+struct access_trial {
+    CUmemGenericAllocationHandle one, pair;
+    CUdeviceptr space;
+    size_t bytes; /* of a granule */
+};
+
+static bool begin_access(struct access_trial *trial)
 {
     CUmemAllocationProp prop = device_memory();
-    CUmemAccessDesc access[2];
-    CUmemGenericAllocationHandle one, pair;
-    CUdeviceptr space, next = 0;
-    CUmemLocation location = prop.location;
-    unsigned long long rights;
-    size_t bytes;
 
     if (!begin_with_context())
-        return;
-    bytes = granule();
-    access[0] = access[1] = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    space = reserved(8 * bytes);
-    if (!works("a chunk", cu.MemCreate(&one, bytes, &prop, 0)) ||
-        !works("of two", cu.MemCreate(&pair, 2 * bytes, &prop, 0)))
-        return;
+        return false;
+    trial->bytes = granule();
+    trial->space = reserved(8 * trial->bytes);
+    return works("a chunk",
+                 cu.MemCreate(&trial->one, trial->bytes, &prop, 0)) &&
+           works("of two",
+                 cu.MemCreate(&trial->pair, 2 * trial->bytes, &prop, 0));
+}
+
+static void ask_unmapped_rights(const struct access_trial *trial)
+{
+    CUmemAccessDesc access = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CUmemLocation location = access.location;
+    CUdeviceptr space = trial->space;
+    size_t bytes = trial->bytes;
+    unsigned long long rights;
+
     ASK("where nothing is mapped", CUDA_ERROR_INVALID_VALUE,
-        cu.MemSetAccess(space, bytes, access, 1));
+        cu.MemSetAccess(space, bytes, &access, 1));
     ASK("cuMemGetAccess there", CUDA_ERROR_INVALID_VALUE,
         cu.MemGetAccess(&rights, &location, space));
     ASK("map two granules", CUDA_SUCCESS,
-        cu.MemMap(space, 2 * bytes, 0, pair, 0));
+        cu.MemMap(space, 2 * bytes, 0, trial->pair, 0));
     ask_rights("rights at first", space, 0);
+}
+
+/* None of these changes anything. */
+static void ask_odd_access(CUdeviceptr space, size_t bytes)
+{
+    CUmemAccessDesc access[2];
+
+    access[0] = access[1] = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     ASK("of no location", CUDA_ERROR_INVALID_VALUE,
         cu.MemSetAccess(space, 2 * bytes, access, 0));
     ASK("of NULL", CUDA_ERROR_INVALID_VALUE,
@@ -378,8 +434,17 @@ void chapter_access(void)
     access[0].location.type = CU_MEM_LOCATION_TYPE_INVALID;
     ASK("of a place that is none", CUDA_ERROR_INVALID_VALUE,
         cu.MemSetAccess(space, 2 * bytes, access, 1));
-    access[0] = access[1];
     ask_rights("rights after all that", space, 0);
+}
+
+static void ask_each_right(CUdeviceptr space, size_t bytes)
+{
+    CUmemAccessDesc access[2];
+    CUmemLocation location;
+    unsigned long long rights;
+
+    access[0] = access[1] = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    location = access[0].location;
     ASK("the same device twice", CUDA_SUCCESS,
         cu.MemSetAccess(space, 2 * bytes, access, 2));
     ASK("read and write", CUDA_SUCCESS,
@@ -397,16 +462,30 @@ void chapter_access(void)
     access[0].flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     ASK("none", CUDA_SUCCESS, cu.MemSetAccess(space, 2 * bytes, access, 1));
     ask_rights("rights now", space, 0);
-    access[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
+static void ask_neighbouring_mappings(const struct access_trial *trial)
+{
+    CUmemAccessDesc access = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CUdeviceptr space = trial->space;
+    size_t bytes = trial->bytes;
+
     ASK("map a granule beside", CUDA_SUCCESS,
-        cu.MemMap(space + 2 * bytes, bytes, 0, one, 0));
+        cu.MemMap(space + 2 * bytes, bytes, 0, trial->one, 0));
     ASK("on both mappings", CUDA_SUCCESS,
-        cu.MemSetAccess(space, 3 * bytes, access, 1));
+        cu.MemSetAccess(space, 3 * bytes, &access, 1));
     ask_rights("rights now", space + 2 * bytes, 3);
     ASK("unmap both", CUDA_SUCCESS, cu.MemUnmap(space, 3 * bytes));
     ASK("map two granules again", CUDA_SUCCESS,
-        cu.MemMap(space, 2 * bytes, 0, pair, 0));
+        cu.MemMap(space, 2 * bytes, 0, trial->pair, 0));
     ask_rights("rights of a fresh mapping", space, 0);
+}
+
+static void ask_neighbouring_reservations(const struct access_trial *trial)
+{
+    CUmemAccessDesc access = device_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CUdeviceptr space = trial->space, next = 0;
+    size_t bytes = trial->bytes;
 
     ASK("a reservation beside it", CUDA_SUCCESS,
         cu.MemAddressReserve(&next, bytes, 0, space + 8 * bytes, 0));
@@ -416,14 +495,27 @@ void chapter_access(void)
     }
     ASK("unmap two granules", CUDA_SUCCESS, cu.MemUnmap(space, 2 * bytes));
     ASK("map them at the end", CUDA_SUCCESS,
-        cu.MemMap(space + 6 * bytes, 2 * bytes, 0, pair, 0));
+        cu.MemMap(space + 6 * bytes, 2 * bytes, 0, trial->pair, 0));
     ASK("map one at the neighbour", CUDA_SUCCESS,
-        cu.MemMap(next, bytes, 0, one, 0));
+        cu.MemMap(next, bytes, 0, trial->one, 0));
     ASK("on mappings of both reservations", CUDA_SUCCESS,
-        cu.MemSetAccess(space + 6 * bytes, 3 * bytes, access, 1));
+        cu.MemSetAccess(space + 6 * bytes, 3 * bytes, &access, 1));
     ask_rights("rights there", next, 3);
     ASK("write across", CUDA_SUCCESS,
         cu.MemsetD8(space + 6 * bytes, 5, 3 * bytes));
+}
+
+void chapter_access(void)
+{
+    struct access_trial trial;
+
+    if (!begin_access(&trial))
+        return;
+    ask_unmapped_rights(&trial);
+    ask_odd_access(trial.space, trial.bytes);
+    ask_each_right(trial.space, trial.bytes);
+    ask_neighbouring_mappings(&trial);
+    ask_neighbouring_reservations(&trial);
 }
 
 void chapter_no_context(void)

@@ -279,6 +279,33 @@ START_TEST(a_context_that_was_reset_has_no_work_left)
 }
 END_TEST
 
+static void copy_on_the_default_stream(void)
+{
+    uint64_t base = rig.result.base;
+
+    OK(rig.source->ops.copy(rig.source->state, base, base + GRANULE, 4096, 0));
+    (void)sim.finish_all();
+}
+
+/* It is the source's from the first copy on, until it is reset. */
+START_TEST(copies_without_a_context_retain_the_primary_one_once)
+{
+    CUdevice device;
+
+    CU(cu.CtxSetCurrent(NULL));
+    copy_on_the_default_stream();
+    sim.count_none();
+    copy_on_the_default_stream();
+    ck_assert_uint_eq(sim.calls("cuDevicePrimaryCtxRetain"), 0);
+    ck_assert_uint_eq(sim.calls("cuDevicePrimaryCtxRelease"), 0);
+    CU(cu.DeviceGet(&device, 0));
+    CU(cu.DevicePrimaryCtxReset(device));
+    copy_on_the_default_stream();
+    ck_assert_uint_eq(sim.calls("cuDevicePrimaryCtxRetain"), 1);
+    CU(cu.CtxSetCurrent(sim.context));
+}
+END_TEST
+
 START_TEST(what_waits_for_a_context_that_failed_is_given_back)
 {
     CUstream stream = rig_stream();
@@ -612,6 +639,7 @@ static Suite *cuda_fence_suite(void)
         test, the_default_stream_is_the_sources_devices_whatever_is_current);
     tcase_add_test(test, a_device_that_no_context_uses_has_no_work_to_wait_for);
     tcase_add_test(test, a_context_that_was_reset_has_no_work_left);
+    tcase_add_test(test, copies_without_a_context_retain_the_primary_one_once);
     tcase_add_test(test, what_waits_for_a_context_that_failed_is_given_back);
 
     test = rig_case(suite, start, "captures");

@@ -106,7 +106,7 @@ END_TEST
 START_TEST(the_default_handles_work_on_host_memory)
 {
     struct ashlar_range_options options = ASHLAR_RANGE_OPTIONS_INIT;
-    struct ashlar_range_export made = ASHLAR_RANGE_EXPORT_INIT;
+    struct ashlar_range_exported made = ASHLAR_RANGE_EXPORTED_INIT;
 
     rig_start("devices=1", "location=host");
     options.reserve_bytes = 4 * GRANULE;
@@ -122,7 +122,7 @@ END_TEST
 
 /* --- other processes, here another source ------------------------------------------ */
 
-static struct ashlar_range_export sent;
+static struct ashlar_range_exported sent;
 
 /* A range of six granules in three chunks, exported. */
 static void start_export(const char *settings, const char *options)
@@ -136,7 +136,7 @@ static void start_export(const char *settings, const char *options)
     OK(ashlar_range_create(rig.source, &sizes, &rig.range));
     OK(rig_grow(6));
     rig_stamp(6);
-    sent = (struct ashlar_range_export)ASHLAR_RANGE_EXPORT_INIT;
+    sent = (struct ashlar_range_exported)ASHLAR_RANGE_EXPORTED_INIT;
     OK(ashlar_range_export(rig.range, 0, 0, &sent));
 }
 

@@ -9,6 +9,11 @@
 
 [ -f "$shared_library" ] || skip_all "--disable-shared"
 here=$top_srcdir/tests/cxx
+examples='08_cxx 12_cxx_tensor_map'
+
+# Where the source "device" is, which encodes.
+ASHLAR_PLUGIN_PATH=$top_builddir/tests/plugin/modules/.libs
+export ASHLAR_PLUGIN_PATH
 
 # build COMPILER OUTPUT SOURCE ARGUMENT...: against the library of this build
 build() {
@@ -23,11 +28,11 @@ build() {
     -Wl,-rpath,"${shared_library%/*}"
 }
 
-# COMPILER STANDARD
+# COMPILER STANDARD EXAMPLE
 example_runs() {
-  build "$1" example "$top_srcdir/examples/08_cxx.cc" -std="$2" || return
+  build "$1" example "$top_srcdir/examples/$3.cc" -std="$2" || return
   sed -n '/^ \* Output:$/,/^ \*\/$/s/^ \* \(.*\)/\1/p' \
-    "$top_srcdir/examples/08_cxx.cc" | tail -n +2 >"$scratch/promised"
+    "$top_srcdir/examples/$3.cc" | tail -n +2 >"$scratch/promised"
   "$scratch/example" >"$scratch/printed" &&
     same "$scratch/promised" "$scratch/printed"
 }
@@ -54,6 +59,27 @@ shared_objects_share() {
     "$scratch/sharing" "$scratch/one.so" "$scratch/two.so"
 }
 
+# compiles COMPILER EXPRESSION: a program that puts a tensor map together
+compiles() {
+  cat >"$scratch/spec.cc" <<EOF
+#include <ashlar.hpp>
+struct odd { char bytes[3]; };
+int main() { return static_cast<int>(($2).build().rank); }
+EOF
+  # shellcheck disable=SC2086 # CXX may have arguments
+  $1 -std=c++17 -fsyntax-only -I"$top_srcdir/include" "$scratch/spec.cc"
+}
+
+# COMPILER: what is wrong with these, the compiler knows
+mistakes_do_not_compile() {
+  compiles "$1" 'ashlar::tiled<float>(16, ashlar::dims{8, 8}).box({8, 8})' ||
+    return
+  ! compiles "$1" 'ashlar::tiled<float>(16, ashlar::dims{8, 8}).box({8, 8, 8})' &&
+    ! compiles "$1" 'ashlar::tiled<odd>(16, ashlar::dims{8, 8}).box({8, 8})' &&
+    ! compiles "$1" 'ashlar::im2col<float>(16, ashlar::dims{8, 8})' &&
+    ! compiles "$1" 'ashlar::tiled<float>(16, ashlar::dims{1, 2, 3, 4, 5, 6})'
+}
+
 # COMPILER: callgrind writes one file for each call of a loop
 count_instructions() {
   mkdir -p "$scratch/counts"
@@ -67,7 +93,7 @@ count_instructions() {
       tr '\n' ' '
     echo "${file##*.}"
   done | sort -k 3n >"$scratch/instructions"
-  [ "$(wc -l <"$scratch/instructions")" -eq 16 ]
+  [ "$(wc -l <"$scratch/instructions")" -eq 32 ]
 }
 
 # The last calls of the two; one more instruction for each object, two at most.
@@ -92,13 +118,17 @@ for compiler in $compilers; do
     continue
   fi
   for standard in c++17 c++20 c++2b; do
-    expect "example_works_as_${standard}_with_$compiler" \
-      example_runs "$compiler" "$standard"
+    for example in $examples; do
+      expect "example_${example}_works_as_${standard}_with_$compiler" \
+        example_runs "$compiler" "$standard" "$example"
+    done
   done
   expect "classes_work_without_exceptions_with_$compiler" \
     runs_without_exceptions "$compiler"
   expect "a_macro_leaves_exceptions_out_with_$compiler" \
     says_so_by_macro "$compiler"
+  expect "mistakes_in_a_spec_do_not_compile_with_$compiler" \
+    mistakes_do_not_compile "$compiler"
   expect "shared_objects_share_one_allocator_with_$compiler" \
     shared_objects_share "$compiler"
   if [ -n "$SANITIZERS" ] || ! have valgrind; then
@@ -106,7 +136,7 @@ for compiler in $compilers; do
     continue
   fi
   expect "instructions_are_counted_with_$compiler" count_instructions "$compiler"
-  for what in slot run batch cache; do
+  for what in slot run batch cache spec encode many held; do
     expect "${what}_costs_in_cxx_what_it_costs_in_c_with_$compiler" \
       costs_what_c_costs "$what"
   done

@@ -108,6 +108,75 @@ static void arenas()
     REQUIRE(arena.destroy(std::nothrow) == ASHLAR_OK && !arena);
 }
 
+/* On a plug-in of the tests, which encodes. */
+static void tensor_maps()
+{
+    ashlar::source device(std::nothrow, "device");
+    ashlar::pool<CUtensorMap> pool(std::nothrow);
+    auto tile = ashlar::tiled<float>(std::uint64_t(1) << 40,
+                                     ashlar::row_major(64, 1024))
+                    .box({32, 64});
+    ashlar::spec specs[3] = {tile, tile, tile};
+    std::size_t culprit = 9;
+
+    REQUIRE(ashlar::check(std::nothrow, tile, 90).empty());
+    {
+        auto slot = ashlar::encode(std::nothrow, device, pool, tile);
+        auto batch = ashlar::encode_many(std::nothrow, device, pool, specs);
+        auto run = ashlar::encode_run(std::nothrow, device, pool, specs);
+        ashlar::encoding<CUtensorMap> job(std::nothrow, device, pool, specs);
+
+        REQUIRE(slot && slot->opaque[0] == std::uint64_t(1) << 40);
+        REQUIRE(batch.size() == 3 && run.size() == 3);
+        REQUIRE(job.work(std::nothrow) == ASHLAR_OK);
+        REQUIRE(job.finish(std::nothrow, &culprit).size() == 3);
+        REQUIRE(ashlar::rebase(std::nothrow, device, *slot, 32) == ASHLAR_OK);
+    }
+    specs[1].rank = 9;
+    for (const ashlar::finding &finding : ashlar::check(std::nothrow, specs[1]))
+        REQUIRE(finding.is_error() && *finding.explain().c_str() != '\0');
+    REQUIRE(!ashlar::encode_many(std::nothrow, device, pool, specs, &culprit));
+    REQUIRE(culprit == 1 && ashlar_last_error() == ASHLAR_ERR_INVALID);
+    REQUIRE(pool.stats().live_slots == 0);
+}
+
+static void held_maps()
+{
+    ashlar::source device(std::nothrow, "device");
+    ashlar::tensormap_cache<CUtensorMap> cache(std::nothrow, device);
+    ashlar::spec spec = ashlar::tiled<float>(4096, ashlar::dims{64}).box(64);
+    std::size_t dropped = 0;
+
+    {
+        auto map = cache.get(std::nothrow, spec);
+
+        REQUIRE(map && map->opaque[0] == 4096);
+        REQUIRE(cache.destroy(std::nothrow) == ASHLAR_ERR_BUSY && cache);
+    }
+    REQUIRE(cache.invalidate(std::nothrow, 4096, 1, &dropped) == ASHLAR_OK);
+    spec.rank = 9;
+    REQUIRE(dropped == 1 && !cache.get(std::nothrow, spec));
+    REQUIRE(cache.destroy(std::nothrow) == ASHLAR_OK && !cache);
+}
+
+static void tables()
+{
+    ashlar::source device(std::nothrow, "device");
+    ashlar::tensormap_table<CUtensorMap> table(std::nothrow, device);
+    ashlar::spec spec = ashlar::tiled<float>(4096, ashlar::dims{64}).box(64);
+
+    REQUIRE(table && table.reserve(std::nothrow, 4) == ASHLAR_OK);
+    {
+        auto lease = table.lease(std::nothrow, 1);
+
+        REQUIRE(lease && lease.encode(std::nothrow, 0, spec) == ASHLAR_OK);
+        REQUIRE(lease.publish(std::nothrow, 0) == ASHLAR_OK);
+        REQUIRE(lease.map(std::nothrow, 0)->opaque[0] == 4096);
+        REQUIRE(lease.retire(std::nothrow, {}) == ASHLAR_ERR_INVALID && lease);
+    }
+    REQUIRE(table.destroy(std::nothrow, {}) == ASHLAR_OK && !table);
+}
+
 int main()
 {
     pools();
@@ -115,5 +184,8 @@ int main()
     maps();
     ranges();
     arenas();
+    tensor_maps();
+    held_maps();
+    tables();
     return broken;
 }

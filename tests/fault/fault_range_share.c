@@ -16,13 +16,13 @@
  * for the process, and never broken. */
 static struct {
     struct trial trial;
-    struct ashlar_range_export first;
-    struct ashlar_range_export more;
+    struct ashlar_range_exported first;
+    struct ashlar_range_exported more;
 } exporter;
 
-static void export(uint64_t since, struct ashlar_range_export *export_out)
+static void export(uint64_t since, struct ashlar_range_exported *export_out)
 {
-    *export_out = (struct ashlar_range_export)ASHLAR_RANGE_EXPORT_INIT;
+    *export_out = (struct ashlar_range_exported)ASHLAR_RANGE_EXPORTED_INIT;
     OK(ashlar_range_export(exporter.trial.range, since, 0, export_out));
     ck_assert_uint_eq(export_out->more, 0);
 }
@@ -69,7 +69,7 @@ static unsigned count_files(void)
 
 static enum ashlar_status run_export(struct trial *trial)
 {
-    struct ashlar_range_export made = ASHLAR_RANGE_EXPORT_INIT;
+    struct ashlar_range_exported made = ASHLAR_RANGE_EXPORTED_INIT;
     unsigned before = count_files();
     enum ashlar_status status = ashlar_range_export(trial->range, 0, 0, &made);
 
@@ -96,7 +96,7 @@ static void setup_importing(struct trial *trial)
 
 static enum ashlar_status import(struct trial *trial)
 {
-    const struct ashlar_range_export *from = &exporter.first;
+    const struct ashlar_range_exported *from = &exporter.first;
 
     return ashlar_range_import(
         trial->source, from->description, from->description_bytes, from->fds,
@@ -134,7 +134,7 @@ static void setup_imported(struct trial *trial)
 
 static enum ashlar_status run_import_more(struct trial *trial)
 {
-    const struct ashlar_range_export *from = &exporter.more;
+    const struct ashlar_range_exported *from = &exporter.more;
     enum ashlar_status status = ashlar_range_import_more(
         trial->range, from->description, from->description_bytes, from->fds,
         from->fd_count);

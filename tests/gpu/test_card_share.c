@@ -39,7 +39,7 @@ union control {
     char room[CMSG_SPACE(FDS_MOST * sizeof(int))];
 };
 
-static bool send_export(int socket, const struct ashlar_range_export *export)
+static bool send_export(int socket, const struct ashlar_range_exported *export)
 {
     union control control;
     struct iovec bytes = {export->description, export->description_bytes};
@@ -138,7 +138,7 @@ static void import_all(int socket)
 static uint64_t send_since(struct ashlar_range *range, uint64_t epoch,
                            int socket)
 {
-    struct ashlar_range_export export = ASHLAR_RANGE_EXPORT_INIT;
+    struct ashlar_range_exported export = ASHLAR_RANGE_EXPORTED_INIT;
 
     OK(ashlar_range_export(range, epoch, 0, &export));
     ck_assert_uint_eq(export.more, 0);

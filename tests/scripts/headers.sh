@@ -24,7 +24,7 @@ compiles() {
   for header in $headers; do
     printf '#include <%s>\n#include <%s>\nextern int after_the_header;\n' \
       "$header" "$header" |
-      "$@" -x "$language" -std="$standard" -fsyntax-only -pedantic -Wall \
+      "$@" -x "$language" -std="$standard" -fsyntax-only -pedantic -Wall -Wshadow \
         -Wextra -Werror -I"$top_srcdir/include" - || bad=1
   done
   return $bad

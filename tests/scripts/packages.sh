@@ -39,6 +39,23 @@ fields_are_there() {
   empty "$scratch/lacking"
 }
 
+# Whether CUDA's headers are here, and so what the recipe packs with its profile.
+has_cuda() {
+  [ -f "$top_builddir/plugins/cuda/.libs/ashlar_cuda.so" ]
+}
+
+# The lists of files of the packages that this build has files for.
+lists() {
+  for list in "$recipe"/*.install; do
+    package=${list##*/}
+    sed -n "/^Package: ${package%.install}\$/,/^\$/p" "$recipe/control" \
+      >"$scratch/paragraph"
+    if has_cuda || ! grep -q '^Build-Profiles:.*cuda' "$scratch/paragraph"; then
+      echo "$list"
+    fi
+  done
+}
+
 # The files of this installation, as they would lie below /usr on Debian, but
 # for what the recipe does not pack: see its rules.
 installed_files() {
@@ -49,14 +66,15 @@ installed_files() {
     s|.*/python3[^/]*/[a-z]*-packages/|usr/lib/python3/dist-packages/|
     s|^$libdir/|usr/lib/triplet/|
     s|^$prefix/|usr/|" |
-    grep -vE '\.la$|/doc/ashlar/COPYING$|/ashlar/(plugins|cudasim)/' |
+    grep -vE '\.la$|/doc/ashlar/COPYING$' |
     sort >"$scratch/files"
   [ -s "$scratch/files" ]
 }
 
 # Patterns as dh_install has them: a folder stands for all that is in it.
 each_file_is_packed_once() {
-  cat "$recipe"/*.install >"$scratch/patterns"
+  # shellcheck disable=SC2046 # a list of files
+  cat $(lists) >"$scratch/patterns"
   while read -r file; do
     times=0
     while read -r pattern; do
@@ -84,21 +102,41 @@ each_pattern_has_a_file() {
   empty "$scratch/idle"
 }
 
+# The headers of CUDA need not be a package's: so -d.
 builds() {
   make_here distdir || return
+  set -- -us -uc -b
+  if has_cuda; then
+    set -- "$@" -d -Ppkg.ashlar.cuda
+    headers=$(sed -n 's/^#define ASHLAR_CUDA_INCLUDE_DIR "\(.*\)"/\1/p' \
+      "$top_builddir/config.h")
+    ASHLAR_CUDA=${headers%/include}
+    export ASHLAR_CUDA
+  fi
   mv "$top_builddir/ashlar-$VERSION" "$scratch/source" &&
     cp -R "$recipe" "$scratch/source/debian" &&
     (cd "$scratch/source" && DEB_BUILD_OPTIONS=nocheck \
       ASHLAR_JEMALLOC=$(echo "$top_srcdir"/.deps/jemalloc-*) \
-      dpkg-buildpackage -us -uc -b)
+      dpkg-buildpackage "$@")
+}
+
+# What it says of an archive's bugs and keys is for who uploads to one.
+lintian_finds_nothing() {
+  lintian --fail-on error,warning --suppress-tags \
+    initial-upload-closes-no-bugs "$scratch"/*.changes
 }
 
 installed_program_runs() {
   for package in "$scratch"/*_"$VERSION"-*.deb; do
     dpkg-deb -x "$package" "$scratch/root" || return
   done
-  LD_LIBRARY_PATH=$(echo "$scratch"/root/usr/lib/*-linux-gnu*) \
-    "$scratch/root/usr/bin/ashlar" types | grep '^CUtensorMap'
+  LD_LIBRARY_PATH=$(echo "$scratch"/root/usr/lib/*-linux-gnu*)
+  export LD_LIBRARY_PATH
+  "$scratch/root/usr/bin/ashlar" types | grep '^CUtensorMap' || return
+  has_cuda || return 0
+  driver=$(echo "$LD_LIBRARY_PATH"/ashlar/cudasim/libcuda.so.1)
+  "$scratch/root/usr/bin/ashlar" prepare --driver="$driver" \
+    "$scratch"/root/usr/share/ashlar/manifests/resnet50.jsonl
 }
 
 expect changelog_has_the_version changelog_has_the_version
@@ -122,5 +160,10 @@ elif ! have dpkg-buildpackage || ! have dh || ! have dh_python3; then
 else
   expect packages_are_built builds
   expect program_of_the_packages_runs installed_program_runs
+  if have lintian; then
+    expect lintian_finds_nothing_in_the_packages lintian_finds_nothing
+  else
+    skip lintian_finds_nothing_in_the_packages "no lintian"
+  fi
 fi
 finish

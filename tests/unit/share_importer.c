@@ -47,7 +47,7 @@ static uint64_t *word_at(uint64_t offset)
 /* All that its exporter alone may do; how many of them went through. */
 static uint64_t try_forbidden(void)
 {
-    struct ashlar_range_export made = ASHLAR_RANGE_EXPORT_INIT;
+    struct ashlar_range_exported made = ASHLAR_RANGE_EXPORTED_INIT;
     uint64_t went = 0;
 
     went += ashlar_range_grow_to(range, 1, NULL) != ASHLAR_ERR_UNSUPPORTED;

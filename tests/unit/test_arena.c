@@ -326,7 +326,7 @@ END_TEST
 
 START_TEST(figures_are_those_of_the_arena_alone)
 {
-    struct ashlar_arena_fragmentation figures = ASHLAR_ARENA_FRAGMENTATION_INIT;
+    struct ashlar_arena_figures figures = ASHLAR_ARENA_FIGURES_INIT;
     void *block;
 
     make_kind(_i);

@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(a_stale_handle_is_refused_by_every_call)
 {
-    struct ashlar_arena_fragmentation figures = ASHLAR_ARENA_FRAGMENTATION_INIT;
+    struct ashlar_arena_figures figures = ASHLAR_ARENA_FIGURES_INIT;
     struct ashlar_arena_stats stats = ASHLAR_ARENA_STATS_INIT;
     struct ashlar_arena *arena = make(NULL, 0);
     const struct ashlar_type *map = ashlar_type_find("CUtensorMap");

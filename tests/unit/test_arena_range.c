@@ -264,6 +264,44 @@ START_TEST(pins_and_bits_are_all_gone_with_the_blocks)
 }
 END_TEST
 
+/* A large block cannot become a small one where it is. */
+static void shrink_in_vain(unsigned char *block)
+{
+    size_t i, count = stress_count(20000, 20000);
+
+    for (i = 0; i < count && !stress_failed(); i++) {
+        STRESS_EXPECT(ashlar_arena_resize(arena, block, 100, 0) ==
+                          ASHLAR_ERR_NO_ROOM,
+                      "8 MiB became 100 bytes");
+        STRESS_EXPECT(block[8 * MIB - 1] == 0x5a, "the tail was lost");
+    }
+}
+
+static void shrink_or_trim(unsigned number, void *user)
+{
+    static unsigned arrived;
+    static bool done;
+
+    stress_meet(&arrived, 2);
+    if (number == 0) {
+        shrink_in_vain(user);
+        __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    }
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
+        (void)ashlar_arena_trim(arena, NULL);
+}
+
+START_TEST(a_block_that_cannot_shrink_keeps_its_memory_while_others_trim)
+{
+    unsigned char *block = alloc(8 * MIB);
+
+    memset(block, 0x5a, 8 * MIB);
+    stress_threads(2, shrink_or_trim, block);
+    stress_verdict();
+    OK(ashlar_arena_free(arena, block));
+}
+END_TEST
+
 /* --- nobody touches it ---------------------------------------------------- */
 
 /* Every verb, on memory that any access to would end the process. */
@@ -330,9 +368,9 @@ START_TEST(a_range_given_is_held_and_comes_back_empty)
     options.range = range;
     OK(ashlar_arena_create(&options, &arena));
     ck_assert_ptr_eq(ashlar_arena_range(arena), range);
-    REFUSED(ASHLAR_ERR_BUSY, "arena(s) stand on the range",
+    REFUSED(ASHLAR_ERR_BUSY, "stand on the range",
             ashlar_range_destroy(range, ASHLAR_QUIET, 1));
-    REFUSED(ASHLAR_ERR_BUSY, "arena(s) stand on the range",
+    REFUSED(ASHLAR_ERR_BUSY, "stand on the range",
             ashlar_arena_create(&options, &other));
     OK(ashlar_arena_free(arena, alloc(3 * MIB)));
     OK(ashlar_arena_destroy(arena, 0));
@@ -498,6 +536,8 @@ static Suite *arena_range_suite(void)
     tcase_add_test(test, a_steady_loop_makes_no_call_into_the_source);
     tcase_add_test(test, addresses_run_out_with_a_status_of_their_own);
     tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
+    tcase_add_test(
+        test, a_block_that_cannot_shrink_keeps_its_memory_while_others_trim);
     tcase_add_test(test, nothing_reads_or_writes_the_memory);
     suite_add_tcase(suite, test);
     test = tcase_create("ranges");
@@ -518,5 +558,6 @@ static Suite *arena_range_suite(void)
 
 int main(void)
 {
+    stress_begin();
     return suite_run(arena_range_suite());
 }

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The ashlar authors */
 #include "config.h"
 
-#include "tensormap/cache.h"
+#include "tensormap/map_cache.h"
 
 #include <ashlar.h>
 

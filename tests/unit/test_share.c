@@ -54,9 +54,9 @@ static uint64_t bytes_of(uint64_t granules)
     return granules * trial.granule;
 }
 
-static struct ashlar_range_export export(uint64_t since, size_t fds_max)
+static struct ashlar_range_exported export(uint64_t since, size_t fds_max)
 {
-    struct ashlar_range_export made = ASHLAR_RANGE_EXPORT_INIT;
+    struct ashlar_range_exported made = ASHLAR_RANGE_EXPORTED_INIT;
 
     OK(ashlar_range_export(trial.range, since, fds_max, &made));
     return made;
@@ -64,7 +64,7 @@ static struct ashlar_range_export export(uint64_t since, size_t fds_max)
 
 /* Send an export there. */
 static struct importer_answer send(enum importer_verb verb, uint64_t number,
-                                   const struct ashlar_range_export *made)
+                                   const struct ashlar_range_exported *made)
 {
     return importer_ask(&importer, verb, number, made->description,
                         made->description_bytes, made->fds, made->fd_count);
@@ -73,7 +73,7 @@ static struct importer_answer send(enum importer_verb verb, uint64_t number,
 /* Export what is new since then, have it imported; returns up to where. */
 static uint64_t share(enum importer_verb verb, uint64_t number, uint64_t since)
 {
-    struct ashlar_range_export made = export(since, 0);
+    struct ashlar_range_exported made = export(since, 0);
     struct importer_answer answer = send(verb, number, &made);
     uint64_t epoch = made.epoch;
 
@@ -151,7 +151,7 @@ END_TEST
 
 START_TEST(growth_into_what_is_mapped_is_told_without_descriptors)
 {
-    struct ashlar_range_export made;
+    struct ashlar_range_exported made;
     struct importer_answer there;
     uint64_t epoch;
 
@@ -172,6 +172,27 @@ START_TEST(growth_into_what_is_mapped_is_told_without_descriptors)
 }
 END_TEST
 
+START_TEST(chunks_that_go_and_come_are_counted_as_calls)
+{
+    struct ashlar_source_calls calls = ASHLAR_SOURCE_CALLS_INIT;
+    struct ashlar_range_exported made;
+    struct ashlar_range *other;
+
+    trial_create(&trial, 64, 2, EXPORTS);
+    trial_grow(&trial, 6);
+    made = export(0, 0);
+    OK(ashlar_range_import(trial.source, made.description,
+                           made.description_bytes, made.fds, made.fd_count, 0,
+                           &other));
+    OK(ashlar_source_query_calls(trial.source, &calls));
+    ck_assert_uint_eq(calls.chunk_export.count, 3);
+    ck_assert_uint_eq(calls.chunk_import.count, 3);
+    ck_assert_uint_eq(calls.chunk_import.refused, 0);
+    OK(ashlar_range_destroy(other, ASHLAR_QUIET, 1));
+    ashlar_range_export_free(&made);
+}
+END_TEST
+
 START_TEST(an_empty_range_can_be_shared_and_grows)
 {
     uint64_t epoch;
@@ -188,7 +209,7 @@ END_TEST
 START_TEST(many_chunks_go_in_batches_also_those_of_one_grow)
 {
     enum importer_verb verb = IMPORTER_IMPORT;
-    struct ashlar_range_export made;
+    struct ashlar_range_exported made;
     struct importer_answer answer;
     uint64_t epoch = 0;
     unsigned batches = 0;
@@ -248,7 +269,7 @@ END_TEST
 
 START_TEST(what_the_exporter_takes_away_stays_there)
 {
-    struct ashlar_range_export made;
+    struct ashlar_range_exported made;
     struct importer_answer answer;
     uint64_t stamp;
     uint64_t epoch;
@@ -307,7 +328,7 @@ END_TEST
 
 START_TEST(growth_beyond_what_is_reserved_there_is_refused)
 {
-    struct ashlar_range_export made;
+    struct ashlar_range_exported made;
     struct importer_answer answer;
     uint64_t epoch;
 
@@ -328,7 +349,7 @@ END_TEST
 START_TEST(descriptions_come_in_order_and_of_one_range)
 {
     struct ashlar_range *first;
-    struct ashlar_range_export made, later;
+    struct ashlar_range_exported made, later;
     struct importer_answer answer;
 
     trial_create(&trial, 64, 2, EXPORTS);
@@ -362,7 +383,7 @@ END_TEST
 /* --- bytes that are wrong ------------------------------------------------- */
 
 /* A good export that each case breaks: three chunks of two granules. */
-static struct ashlar_range_export good;
+static struct ashlar_range_exported good;
 
 static void open_good(void)
 {
@@ -440,7 +461,7 @@ struct forgery {
 /* With the checksum as it should be for the changed bytes. */
 static struct importer_answer send_forged(const struct forgery *forgery)
 {
-    struct ashlar_range_export forged = good;
+    struct ashlar_range_exported forged = good;
     struct importer_answer answer;
     uint64_t checksum;
 
@@ -613,6 +634,7 @@ static void add_memory(Suite *suite)
     tcase_add_test(test, growth_after_the_export_arrives_where_it_is);
     tcase_add_test(test,
                    growth_into_what_is_mapped_is_told_without_descriptors);
+    tcase_add_test(test, chunks_that_go_and_come_are_counted_as_calls);
     tcase_add_test(test, an_empty_range_can_be_shared_and_grows);
     tcase_add_test(test, many_chunks_go_in_batches_also_those_of_one_grow);
     tcase_add_test(test, an_importer_may_die_at_any_time);

@@ -4,9 +4,9 @@
  * @file
  * The cache's record, and how its files hang together.
  *
- *     cache_life.c  create, destroy, query
- *     cache.c       get, put, invalidate  ─> entries by key, under stripes
- *     cache_free.c  entries that are free, and how more become so (CLOCK)
+ *     map_cache_life.c  create, destroy, query
+ *     map_cache.c       get, put, invalidate  ─> entries by key, under stripes
+ *     map_cache_free.c  entries that are free, and how more become so (CLOCK)
  *
  *     maps     [ slot 0 ][ slot 1 ][ slot 2 ] ...    one run of a pool
  *     entries  [ entry 0 ][ entry 1 ][ entry 2 ] ... entry i is of slot i
@@ -25,7 +25,7 @@
  *     (one that is invalidated while it is encoded leaves its chain at once, and
  *     is DOOMED when it is done);
  *   - a hit walks its chain without a lock: what it may see is atomic, an entry
- *     that it finds is taken by its word (cache_word.h), and who finds none goes
+ *     that it finds is taken by its word (map_cache_word.h), and who finds none goes
  *     on under the stripe's lock, which decides. A chain, its entries' states,
  *     and a word that is not open change under that lock;
  *   - an entry with holds is not evicted, and its slot not written;
@@ -51,8 +51,8 @@
 
 #include "base/lock.h"
 #include "source/source.h"
-#include "tensormap/cache_word.h"
 #include "tensormap/key.h"
+#include "tensormap/map_cache_word.h"
 
 /** Locks of a cache: more than the threads that are busy with it. */
 #define CACHE_STRIPES 64u
@@ -60,7 +60,7 @@
 enum cache_state { CACHE_FREE = 0, CACHE_ENCODING, CACHE_READY, CACHE_DOOMED };
 
 struct cache_entry {
-    uint64_t word;            /* who holds it: cache_word.h */
+    uint64_t word;            /* who holds it: map_cache_word.h */
     struct cache_entry *next; /* in its chain, or in the free list; atomic */
     struct spec_key key;      /* atomic, as far as hits read it */
     uint32_t stripe;          /* atomic */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The ashlar authors */
 #include "config.h"
 
-#include "tensormap/cache.h"
+#include "tensormap/map_cache.h"
 
 void cache_give(struct ashlar_tensormap_cache *cache, struct cache_entry *entry)
 {
