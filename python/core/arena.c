@@ -277,7 +277,7 @@ static PyObject *arena_stats(PyObject *self, PyObject *unused)
 
 static PyObject *arena_fragmentation(PyObject *self, PyObject *unused)
 {
-    struct ashlar_arena_fragmentation figures = ASHLAR_ARENA_FRAGMENTATION_INIT;
+    struct ashlar_arena_figures figures = ASHLAR_ARENA_FIGURES_INIT;
     struct stand *stand = stand_of(self);
     enum ashlar_status status;
     PyThreadState *thread;
