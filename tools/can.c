@@ -22,7 +22,7 @@ static const struct {
     {ASHLAR_CAN_ENCODE, "encode"},
     {ASHLAR_CAN_EXPORT, "export"},
     {ASHLAR_CAN_GRAPH, "graph"},
-    {ASHLAR_CAN_HOST_ACCESS, "host-access"},
+    {ASHLAR_CAN_HOST_ACCESS, "host"},
 };
 
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))

@@ -11,10 +11,10 @@
 
 #include <jansson.h>
 
-/** "ranges copy host-access"; "nothing". The caller frees it. */
+/** "ranges copy host"; "nothing". The caller frees it. */
 char *can_text(uint64_t can);
 
-/** ["ranges", "copy", "host-access"] */
+/** ["ranges", "copy", "host"] */
 json_t *can_json(uint64_t can);
 
 #endif

@@ -151,6 +151,25 @@ enum ashlar_status cuda_visit_begin(struct cuda *cuda, CUstream stream,
     return cuda_fail(cuda, result, call);
 }
 
+enum ashlar_status cuda_check_work(const struct cuda *cuda, CUstream stream)
+{
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result;
+
+    if ((uintptr_t)stream > (uintptr_t)CU_STREAM_LEGACY)
+        return ASHLAR_OK;
+    result = cuda->driver.stream_is_capturing(stream, &capture);
+    if (result == CUDA_SUCCESS)
+        return ASHLAR_OK;
+    if (cuda_status(result, ASHLAR_ERR_DRIVER) != ASHLAR_ERR_CAPTURE)
+        return cuda_fail(cuda, result, "cuStreamIsCapturing");
+    return cuda->host->fail(ASHLAR_ERR_CAPTURE,
+                            "stream 0x%lx waits for one that is being "
+                            "captured, which work on it would spoil; use "
+                            "another, or wait for the end of the capture",
+                            (unsigned long)(uintptr_t)stream);
+}
+
 /* --- records --------------------------------------------------------------- */
 
 struct cuda_context *cuda_context_of(struct cuda *cuda,

@@ -57,6 +57,12 @@ enum ashlar_status cuda_visit_begin(struct cuda *cuda, CUstream stream,
                                     bool start, struct cuda_visit *visit);
 void cuda_visit_end(const struct cuda *cuda, const struct cuda_visit *visit);
 
+/**
+ * Refuse work on a stream that waits for one that is being captured, before the
+ * driver does: it would spoil that capture. Only the legacy stream waits so.
+ */
+enum ashlar_status cuda_check_work(const struct cuda *cuda, CUstream stream);
+
 /** Relax the thread's mode of capture; what it was is to be put back. */
 CUresult cuda_relax(const struct cuda *cuda, CUstreamCaptureMode *mode_out);
 void cuda_unrelax(const struct cuda *cuda, CUstreamCaptureMode mode);

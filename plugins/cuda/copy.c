@@ -13,15 +13,17 @@ enum ashlar_status cuda_copy(void *state, uint64_t to, uint64_t from,
     CUstream handle = (CUstream)(uintptr_t)stream;
     struct cuda_visit visit;
     enum ashlar_status status;
-    CUresult result;
+    CUresult result = CUDA_SUCCESS;
 
     status = cuda_visit_begin(cuda, handle, true, &visit);
     if (status != ASHLAR_OK)
         return status;
-    result = cuda->driver.memcpy_async(to, from, bytes, handle);
+    status = cuda_check_work(cuda, handle);
+    if (status == ASHLAR_OK)
+        result = cuda->driver.memcpy_async(to, from, bytes, handle);
     cuda_visit_end(cuda, &visit);
     if (result == CUDA_SUCCESS)
-        return ASHLAR_OK;
+        return status;
     return cuda_fail_at(cuda, result, "cuMemcpyAsync",
                         ASHLAR_ERR_NO_DEVICE_MEMORY, to, bytes);
 }

@@ -176,7 +176,9 @@ enum ashlar_status cuda_scatter(void *state, uint64_t table, uint64_t staging,
     status = cuda_visit_begin(cuda, handle, true, &visit);
     if (status != ASHLAR_OK)
         return status;
-    status = launch(cuda, &visit, handle, count, arguments);
+    status = cuda_check_work(cuda, handle);
+    if (status == ASHLAR_OK)
+        status = launch(cuda, &visit, handle, count, arguments);
     cuda_visit_end(cuda, &visit);
     return status;
 }

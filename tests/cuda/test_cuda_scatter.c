@@ -301,8 +301,28 @@ START_TEST(nothing_is_loaded_for_a_stream_that_is_captured)
 }
 END_TEST
 
-/* The legacy stream waits for those that are made to heed it; loading does not
- * use it. */
+/* The legacy stream waits for those that are made to heed it. */
+START_TEST(a_scatter_spoils_no_capture_of_a_stream_that_it_would_wait_for)
+{
+    CUstream stream;
+    CUgraph graph;
+
+    OK(load());
+    list(0, 1, 1);
+    CU(cu.StreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cu.StreamBeginCapture(stream, modes[_i]));
+    REFUSED(ASHLAR_ERR_CAPTURE, "waits for one that is being captured",
+            scatter(1, NULL));
+    CU(cu.StreamEndCapture(stream, &graph));
+    CU(cu.GraphDestroy(graph));
+    CU(cu.StreamDestroy(stream));
+    ck_assert(slot_is(1, 0));
+    OK(scatter(1, NULL));
+    ck_assert(slot_is(1, 1));
+}
+END_TEST
+
+/* Loading uses no stream. */
 START_TEST(loading_disturbs_no_capture)
 {
     CUstream stream;
@@ -553,6 +573,9 @@ static Suite *cuda_scatter_suite(void)
                    what_is_not_loaded_ahead_is_loaded_by_the_first_scatter);
     tcase_add_loop_test(test, nothing_is_loaded_for_a_stream_that_is_captured,
                         0, COUNT(modes));
+    tcase_add_loop_test(
+        test, a_scatter_spoils_no_capture_of_a_stream_that_it_would_wait_for, 0,
+        COUNT(modes));
     tcase_add_loop_test(test, loading_disturbs_no_capture, 0, COUNT(modes));
     tcase_add_test(
         test,

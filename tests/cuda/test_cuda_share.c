@@ -362,6 +362,29 @@ START_TEST(a_copy_finds_the_callers_context_and_leaves_it_current)
 }
 END_TEST
 
+START_TEST(a_copy_spoils_no_capture_of_a_stream_that_it_would_wait_for)
+{
+    uint64_t word = 80;
+    CUstream stream;
+    CUgraph graph;
+
+    rig_start("devices=1", NULL);
+    rig_make(4, 0, 0);
+    OK(rig_grow(4));
+    CU(cu.StreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    REFUSED(ASHLAR_ERR_CAPTURE, "waits for one that is being captured",
+            rig.source->ops.copy(rig.source->state, rig_info().base,
+                                 (uint64_t)(uintptr_t)&word, sizeof(word), 0));
+    CU(cu.StreamEndCapture(stream, &graph));
+    CU(cu.GraphDestroy(graph));
+    CU(cu.StreamDestroy(stream));
+    copy(rig_info().base, (uint64_t)(uintptr_t)&word, sizeof(word), NULL);
+    ck_assert_uint_eq(*rig_word(0), 80);
+    rig_end();
+}
+END_TEST
+
 /* -------------------------------------------------------------------------- */
 
 static Suite *cuda_share_suite(void)
@@ -402,6 +425,8 @@ static Suite *cuda_share_suite(void)
                    a_context_that_was_reset_is_started_anew_by_the_next_copy);
     tcase_add_test(test,
                    a_copy_finds_the_callers_context_and_leaves_it_current);
+    tcase_add_test(test,
+                   a_copy_spoils_no_capture_of_a_stream_that_it_would_wait_for);
     suite_add_tcase(suite, test);
     return suite;
 }

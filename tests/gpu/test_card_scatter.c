@@ -213,6 +213,25 @@ START_TEST(loading_disturbs_no_capture)
 }
 END_TEST
 
+/* The legacy stream waits for those that are made to heed it. */
+START_TEST(a_scatter_spoils_no_capture_of_a_stream_that_it_would_wait_for)
+{
+    CUstream heeding;
+    CUgraph graph;
+
+    list_one(5, 1);
+    CU(cu.StreamCreate(&heeding, CU_STREAM_DEFAULT));
+    CU(cu.StreamBeginCapture(heeding, modes[_i]));
+    ck_assert_int_eq(source->ops.scatter(source->state, table, number(staging),
+                                         number(indices), 1, 0),
+                     ASHLAR_ERR_CAPTURE);
+    CU(cu.StreamEndCapture(heeding, &graph));
+    CU(cu.GraphDestroy(graph));
+    CU(cu.StreamDestroy(heeding));
+    ck_assert_uint_eq(word_of(5), 0);
+}
+END_TEST
+
 START_TEST(closing_gives_the_kernels_memory_back)
 {
     struct ashlar_source *fresh;
@@ -375,6 +394,9 @@ static Suite *card_scatter_suite(void)
     tcase_add_loop_test(test, a_captured_scatter_is_done_at_each_replay, 0,
                         COUNT(modes));
     tcase_add_loop_test(test, loading_disturbs_no_capture, 0, COUNT(modes));
+    tcase_add_loop_test(
+        test, a_scatter_spoils_no_capture_of_a_stream_that_it_would_wait_for, 0,
+        COUNT(modes));
     tcase_add_test(test, closing_gives_the_kernels_memory_back);
     tcase_add_test(test, how_long_it_takes);
     suite_add_tcase(suite, test);

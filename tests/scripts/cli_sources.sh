@@ -28,7 +28,7 @@ sys.exit(0 if eval("(" + sys.argv[2] + ")") else "not so: " + sys.argv[2])
 
 built_in_sources() {
   finds 's["heap"]["state"] == "opened" and s["heap"]["built_in"]
-    and s["heap"]["can"] == ["blocks", "host-access"]
+    and s["heap"]["can"] == ["blocks", "host"]
     and s["heap"]["granule"] is None and s["heap"]["path"] is None
     and s["vm"]["granule"] == 2 << 20 and s["vm"]["memory_bytes"] > 0
     and "ranges" in s["vm"]["can"] and s["vm"]["reason"] is None'
@@ -47,7 +47,7 @@ plugins() {
   finds 's["memfd"]["state"] == "opened" and s["memfd"]["granule"] == 65536
     and s["memfd"]["path"].endswith("/ashlar_memfd.so")
     and s["memfd"]["version"] == "1.0"
-    and s["memfd"]["can"] == ["ranges", "host-access"]
+    and s["memfd"]["can"] == ["ranges", "host"]
     and s["half_group"]["state"] == "refused"
     and "1 of the 7 functions" in s["half_group"]["reason"]
     and s["open_fails"]["state"] == "does not open"

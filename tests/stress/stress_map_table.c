@@ -260,7 +260,7 @@ static const struct {
 
 START_TEST(a_slot_is_its_leases_until_all_that_reads_it_is_done)
 {
-    struct load load = {.steps = stress_count(4000, 100000)};
+    struct load load = {.steps = stress_count(4000, 40000)};
 
     load.source = tables_source(loads[_i].lacks);
     load.table = tables_make(load.source, loads[_i].slots, loads[_i].staging);
