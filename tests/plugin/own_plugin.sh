@@ -54,8 +54,8 @@ keep_all_promises() {
 are_listed() {
   "$ashlar" sources >"$scratch/out" || return 1
   cat "$scratch/out"
-  grep -Eq '^guard +- +- +blocks, host access$' "$scratch/out" &&
-    grep -Eq '^memfd +64\.0 KiB .* ranges, host access$' "$scratch/out"
+  grep -Eq '^guard +- +- +blocks host$' "$scratch/out" &&
+    grep -Eq '^memfd +64\.0 KiB .* ranges host$' "$scratch/out"
 }
 
 range_grows_on_it() {
