@@ -218,15 +218,15 @@ void tables_check(struct ashlar_tensormap_table *table)
 
 /* --- before and after ------------------------------------------------------ */
 
+/* Of slots, those that were ever leased. */
 struct tables_state {
     struct ashlar_tensormap_table_info info;
     size_t max_slots;
     size_t free_count;
+    size_t fresh_from;
     uint64_t *free;
     uint32_t *words;
-    struct publication **publications;
     unsigned char *host;
-    unsigned char *device;
     struct model model;
 };
 
@@ -241,18 +241,16 @@ static void *copy_of(const void *from, size_t bytes)
 struct tables_state *tables_save(struct ashlar_tensormap_table *table)
 {
     struct tables_state *state = calloc(1, sizeof(*state));
-    size_t slots;
 
     state->info = tables_info(table);
-    slots = table->slots;
     state->max_slots = table->max_slots;
     state->free_count = table->free_count;
+    state->fresh_from = table->fresh_from;
     state->free = copy_of(table->free, bits_words(table->max_slots) * 8);
-    state->words = copy_of(table->words, table->max_slots * 4);
-    state->publications =
-        copy_of(table->publications, table->max_slots * sizeof(void *));
-    state->host = copy_of(host_slot(table, 0), slots * 128);
-    state->device = copy_of((void *)(uintptr_t)table->device.base, slots * 128);
+    state->words =
+        copy_of(table->words, table->fresh_from * sizeof(table->words[0]));
+    state->host = copy_of(host_slot(table, 0),
+                          table->fresh_from * ASHLAR_TENSOR_MAP_BYTES);
     state->model = wrap_model(table->source);
     return state;
 }
@@ -261,9 +259,7 @@ void tables_forget(struct tables_state *state)
 {
     free(state->free);
     free(state->words);
-    free(state->publications);
     free(state->host);
-    free(state->device);
     model_free(&state->model);
     free(state);
 }
@@ -274,7 +270,7 @@ static bool words_differ(const struct tables_state *a,
 {
     size_t i;
 
-    for (i = 0; i < a->max_slots; i++)
+    for (i = 0; i < a->fresh_from; i++)
         if ((a->words[i] | WORD_STALE | WORD_NAMES) !=
             (b->words[i] | WORD_STALE | WORD_NAMES))
             return true;
@@ -284,8 +280,6 @@ static bool words_differ(const struct tables_state *a,
 const char *tables_differ(const struct tables_state *a,
                           const struct tables_state *b)
 {
-    size_t slots = a->info.slots;
-
     if (a->info.base != b->info.base)
         return "base";
     if (a->info.slots != b->info.slots)
@@ -293,7 +287,7 @@ const char *tables_differ(const struct tables_state *a,
     if (a->info.leased != b->info.leased ||
         a->info.waiting != b->info.waiting ||
         a->info.in_graphs != b->info.in_graphs ||
-        a->free_count != b->free_count)
+        a->free_count != b->free_count || a->fresh_from != b->fresh_from)
         return "counts";
     if (a->info.publishes != b->info.publishes ||
         a->info.published_slots != b->info.published_slots ||
@@ -308,7 +302,7 @@ const char *tables_differ(const struct tables_state *a,
         return "free slots";
     if (words_differ(a, b))
         return "states";
-    if (memcmp(a->host, b->host, slots * 128) != 0)
+    if (memcmp(a->host, b->host, a->fresh_from * ASHLAR_TENSOR_MAP_BYTES) != 0)
         return "host slots";
     return model_differs(&a->model, &b->model);
 }
