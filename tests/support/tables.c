@@ -109,6 +109,13 @@ uint32_t tables_state(struct ashlar_tensormap_table *table,
 
 /* --- records against each other -------------------------------------------- */
 
+/* As ck_assert_msg(), which writes to a file each time that it is met. */
+#define MUST(_condition, ...)                                                  \
+    do {                                                                       \
+        if (!(_condition))                                                     \
+            ck_abort_msg(__VA_ARGS__);                                         \
+    } while (0)
+
 static void walk_chain(const struct ashlar_tensormap_table *table,
                        uint32_t first, uint8_t *seen, size_t *count)
 {
@@ -122,27 +129,35 @@ static void walk_chain(const struct ashlar_tensormap_table *table,
     }
 }
 
+/* Free, leased, or retired, and nothing of another's. */
+static void check_slot(const struct ashlar_tensormap_table *table, size_t i,
+                       bool is_retired)
+{
+    const struct publication *publication = table->publications[i];
+    uint32_t word = table->words[i];
+    bool is_free = bits_has(table->free, i);
+    bool is_leased = (word & WORD_STATE) != 0;
+
+    MUST(is_free + is_leased + is_retired == 1,
+         "slot %zu: free %d, leased %d, retired %d", i, is_free, is_leased,
+         is_retired);
+    MUST(i < table->fresh_from || is_free, "slot %zu is not fresh", i);
+    MUST(word >> WORD_GENERATION_SHIFT != 0, "slot %zu has no number", i);
+    MUST((word & WORD_IN_HAND) == 0, "slot %zu is in hand", i);
+    MUST(((word & WORD_NAMES) != 0) == (publication != NULL),
+         "slot %zu does not know whether it names a publication", i);
+    MUST(!is_free || publication == NULL, "slot %zu is free, and names one", i);
+}
+
 static void check_slots(const struct ashlar_tensormap_table *table,
                         const uint8_t *chained)
 {
     size_t i, free = 0, leased = 0;
-    bool is_free, is_leased;
 
     for (i = 0; i < table->slots; i++) {
-        is_free = bits_has(table->free, i);
-        is_leased = (table->words[i] & WORD_STATE) != 0;
-        ck_assert_msg(is_free + is_leased + chained[i] == 1,
-                      "slot %zu: free %d, leased %d, retired %d", i, is_free,
-                      is_leased, chained[i]);
-        ck_assert(i < table->fresh_from || is_free);
-        ck_assert_uint_ne(table->words[i] >> WORD_GENERATION_SHIFT, 0);
-        ck_assert_uint_eq(table->words[i] & WORD_IN_HAND, 0);
-        ck_assert_int_eq((table->words[i] & WORD_NAMES) != 0,
-                         table->publications[i] != NULL);
-        if (is_free)
-            ck_assert_ptr_null(table->publications[i]);
-        free += is_free;
-        leased += is_leased;
+        check_slot(table, i, chained[i] != 0);
+        free += bits_has(table->free, i);
+        leased += (table->words[i] & WORD_STATE) != 0;
     }
     ck_assert_uint_eq(free, table->free_count);
     ck_assert_uint_eq(leased, table->leased);
