@@ -12,8 +12,8 @@
 
 #include "support/tables.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
+#include <sys/mman.h>
 
 #include "base/memory.h"
 #include "support/engine.h"
@@ -60,6 +60,9 @@ struct point {
     enum mode mode;
     unsigned at;
 };
+
+/* Counted by the children that Check forks. */
+static unsigned long *points_tried;
 
 #define JUDGE(_condition, _what)                                               \
     do {                                                                       \
@@ -320,6 +323,8 @@ static bool try_point(const struct point *point)
     if (before != NULL)
         tables_forget(before);
     clear(point, &desk);
+    if (met)
+        __atomic_fetch_add(points_tried, 1, __ATOMIC_RELAXED);
     return met;
 }
 
@@ -338,6 +343,9 @@ START_TEST(a_failed_verb_changes_nothing_and_can_be_tried_again)
 
     if (point.mode >= DRIVER_ONCE && !engine_has_driver())
         return;
+    /* A device's memory is none of the host's to begin with. */
+    if (point.lacks == ASHLAR_CAN_HOST_ACCESS && !engine_is_vm())
+        return;
     while (try_point(&point))
         point.at++;
 }
@@ -347,11 +355,18 @@ int main(void)
 {
     Suite *suite = suite_create("fault_map_table");
     TCase *tcase = tcase_create("sweep");
+    int result;
 
     stress_begin();
     tcase_add_loop_test(tcase,
                         a_failed_verb_changes_nothing_and_can_be_tried_again, 0,
                         (int)(VERBS * LACKS * MODES));
     suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    points_tried = mmap(NULL, sizeof(*points_tried), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (points_tried == MAP_FAILED)
+        return 1;
+    result = suite_run(suite);
+    printf("# %lu points of failure tried\n", *points_tried);
+    return result;
 }

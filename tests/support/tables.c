@@ -109,6 +109,13 @@ uint32_t tables_state(struct ashlar_tensormap_table *table,
 
 /* --- records against each other -------------------------------------------- */
 
+/* As ck_assert_msg(), which writes to a file each time that it is met. */
+#define MUST(_condition, ...)                                                  \
+    do {                                                                       \
+        if (!(_condition))                                                     \
+            ck_abort_msg(__VA_ARGS__);                                         \
+    } while (0)
+
 static void walk_chain(const struct ashlar_tensormap_table *table,
                        uint32_t first, uint8_t *seen, size_t *count)
 {
@@ -122,27 +129,35 @@ static void walk_chain(const struct ashlar_tensormap_table *table,
     }
 }
 
+/* Free, leased, or retired, and nothing of another's. */
+static void check_slot(const struct ashlar_tensormap_table *table, size_t i,
+                       bool is_retired)
+{
+    const struct publication *publication = table->publications[i];
+    uint32_t word = table->words[i];
+    bool is_free = bits_has(table->free, i);
+    bool is_leased = (word & WORD_STATE) != 0;
+
+    MUST(is_free + is_leased + is_retired == 1,
+         "slot %zu: free %d, leased %d, retired %d", i, is_free, is_leased,
+         is_retired);
+    MUST(i < table->fresh_from || is_free, "slot %zu is not fresh", i);
+    MUST(word >> WORD_GENERATION_SHIFT != 0, "slot %zu has no number", i);
+    MUST((word & WORD_IN_HAND) == 0, "slot %zu is in hand", i);
+    MUST(((word & WORD_NAMES) != 0) == (publication != NULL),
+         "slot %zu does not know whether it names a publication", i);
+    MUST(!is_free || publication == NULL, "slot %zu is free, and names one", i);
+}
+
 static void check_slots(const struct ashlar_tensormap_table *table,
                         const uint8_t *chained)
 {
     size_t i, free = 0, leased = 0;
-    bool is_free, is_leased;
 
     for (i = 0; i < table->slots; i++) {
-        is_free = bits_has(table->free, i);
-        is_leased = (table->words[i] & WORD_STATE) != 0;
-        ck_assert_msg(is_free + is_leased + chained[i] == 1,
-                      "slot %zu: free %d, leased %d, retired %d", i, is_free,
-                      is_leased, chained[i]);
-        ck_assert(i < table->fresh_from || is_free);
-        ck_assert_uint_ne(table->words[i] >> WORD_GENERATION_SHIFT, 0);
-        ck_assert_uint_eq(table->words[i] & WORD_IN_HAND, 0);
-        ck_assert_int_eq((table->words[i] & WORD_NAMES) != 0,
-                         table->publications[i] != NULL);
-        if (is_free)
-            ck_assert_ptr_null(table->publications[i]);
-        free += is_free;
-        leased += is_leased;
+        check_slot(table, i, chained[i] != 0);
+        free += bits_has(table->free, i);
+        leased += (table->words[i] & WORD_STATE) != 0;
     }
     ck_assert_uint_eq(free, table->free_count);
     ck_assert_uint_eq(leased, table->leased);
@@ -218,15 +233,15 @@ void tables_check(struct ashlar_tensormap_table *table)
 
 /* --- before and after ------------------------------------------------------ */
 
+/* Of slots, those that were ever leased. */
 struct tables_state {
     struct ashlar_tensormap_table_info info;
     size_t max_slots;
     size_t free_count;
+    size_t fresh_from;
     uint64_t *free;
     uint32_t *words;
-    struct publication **publications;
     unsigned char *host;
-    unsigned char *device;
     struct model model;
 };
 
@@ -241,18 +256,16 @@ static void *copy_of(const void *from, size_t bytes)
 struct tables_state *tables_save(struct ashlar_tensormap_table *table)
 {
     struct tables_state *state = calloc(1, sizeof(*state));
-    size_t slots;
 
     state->info = tables_info(table);
-    slots = table->slots;
     state->max_slots = table->max_slots;
     state->free_count = table->free_count;
+    state->fresh_from = table->fresh_from;
     state->free = copy_of(table->free, bits_words(table->max_slots) * 8);
-    state->words = copy_of(table->words, table->max_slots * 4);
-    state->publications =
-        copy_of(table->publications, table->max_slots * sizeof(void *));
-    state->host = copy_of(host_slot(table, 0), slots * 128);
-    state->device = copy_of((void *)(uintptr_t)table->device.base, slots * 128);
+    state->words =
+        copy_of(table->words, table->fresh_from * sizeof(table->words[0]));
+    state->host = copy_of(host_slot(table, 0),
+                          table->fresh_from * ASHLAR_TENSOR_MAP_BYTES);
     state->model = wrap_model(table->source);
     return state;
 }
@@ -261,9 +274,7 @@ void tables_forget(struct tables_state *state)
 {
     free(state->free);
     free(state->words);
-    free(state->publications);
     free(state->host);
-    free(state->device);
     model_free(&state->model);
     free(state);
 }
@@ -274,7 +285,7 @@ static bool words_differ(const struct tables_state *a,
 {
     size_t i;
 
-    for (i = 0; i < a->max_slots; i++)
+    for (i = 0; i < a->fresh_from; i++)
         if ((a->words[i] | WORD_STALE | WORD_NAMES) !=
             (b->words[i] | WORD_STALE | WORD_NAMES))
             return true;
@@ -284,8 +295,6 @@ static bool words_differ(const struct tables_state *a,
 const char *tables_differ(const struct tables_state *a,
                           const struct tables_state *b)
 {
-    size_t slots = a->info.slots;
-
     if (a->info.base != b->info.base)
         return "base";
     if (a->info.slots != b->info.slots)
@@ -293,7 +302,7 @@ const char *tables_differ(const struct tables_state *a,
     if (a->info.leased != b->info.leased ||
         a->info.waiting != b->info.waiting ||
         a->info.in_graphs != b->info.in_graphs ||
-        a->free_count != b->free_count)
+        a->free_count != b->free_count || a->fresh_from != b->fresh_from)
         return "counts";
     if (a->info.publishes != b->info.publishes ||
         a->info.published_slots != b->info.published_slots ||
@@ -308,7 +317,7 @@ const char *tables_differ(const struct tables_state *a,
         return "free slots";
     if (words_differ(a, b))
         return "states";
-    if (memcmp(a->host, b->host, slots * 128) != 0)
+    if (memcmp(a->host, b->host, a->fresh_from * ASHLAR_TENSOR_MAP_BYTES) != 0)
         return "host slots";
     return model_differs(&a->model, &b->model);
 }
