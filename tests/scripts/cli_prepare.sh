@@ -174,17 +174,37 @@ narrow_screens_cut_names_alone() {
     awk 'length($0) > 70 { exit 1 }' "$scratch/out"
 }
 
-# A signal to the program in the middle of its launches.
+# The program as a child that hears of SIGINT also where this shell does not, as
+# in the background; ended when what is expected of it fails.
+signalled='
+import contextlib, json, pathlib, re, signal, subprocess, sys, time
+
+@contextlib.contextmanager
+def prepare(*arguments):
+    child = subprocess.Popen(
+        [sys.argv[1], "prepare", *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+'
+
+# A signal to the program in the middle of its launches, which the bar tells of.
 ended_by() {
-  python3 -c '
-import json, signal, subprocess, sys, time
-program, manifest, name, want = sys.argv[1:]
-child = subprocess.Popen(
-    [program, "prepare", manifest, "-t", "2", "-n", "100000000000", "-j"],
-    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(1.5)
-child.send_signal(getattr(signal, name))
-out, err = child.communicate(timeout=60)
+  python3 -c "$signalled"'
+manifest, name, want = sys.argv[2:]
+with prepare(manifest, "-t", "2", "-n", "100000000000", "-j",
+             "--progress=always") as child:
+    seen = b""
+    while seen.count(b"launching") < 3:
+        more = child.stderr.read1()
+        assert more != b"", seen
+        seen += more
+    child.send_signal(getattr(signal, name))
+    out, err = child.communicate(timeout=60)
 assert child.returncode == int(want), (child.returncode, err)
 told = json.loads(out)
 assert told["interrupted"] is True
@@ -194,15 +214,21 @@ assert told["prepared"]["source_calls_after_reserve"] == 0
 ' "$ashlar" "$manifests/llama3-8b.jsonl" "$@"
 }
 
-# While it waits for a line of its manifest.
+# While it waits for a line of its manifest, which it does once it catches SIGINT.
 ended_while_reading() {
-  python3 -c '
-import signal, subprocess, sys, time
-child = subprocess.Popen([sys.argv[1], "prepare", "-"], stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(1)
-child.send_signal(signal.SIGINT)
-out, err = child.communicate(timeout=60)
+  python3 -c "$signalled"'
+def catches_sigint(child):
+    status = pathlib.Path(f"/proc/{child.pid}/status").read_text()
+    caught = int(re.search("SigCgt:\\s*(\\w+)", status)[1], 16)
+    return caught >> (signal.SIGINT - 1) & 1
+
+with prepare("-") as child:
+    while not catches_sigint(child):
+        assert child.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
 assert child.returncode == 130, child.returncode
 assert out == b"" and b"nothing was made" in err, err
 ' "$ashlar"
