@@ -14,14 +14,10 @@ static const struct {
     uint64_t bit;
     const char *name;
 } words[] = {
-    {ASHLAR_CAN_BLOCKS, "blocks"},
-    {ASHLAR_CAN_RANGES, "ranges"},
-    {ASHLAR_CAN_COPY, "copy"},
-    {ASHLAR_CAN_SCATTER, "scatter"},
-    {ASHLAR_CAN_FENCE, "fence"},
-    {ASHLAR_CAN_ENCODE, "encode"},
-    {ASHLAR_CAN_EXPORT, "export"},
-    {ASHLAR_CAN_GRAPH, "graph"},
+    {ASHLAR_CAN_BLOCKS, "blocks"},    {ASHLAR_CAN_RANGES, "ranges"},
+    {ASHLAR_CAN_COPY, "copy"},        {ASHLAR_CAN_SCATTER, "scatter"},
+    {ASHLAR_CAN_FENCE, "fence"},      {ASHLAR_CAN_ENCODE, "encode"},
+    {ASHLAR_CAN_EXPORT, "export"},    {ASHLAR_CAN_GRAPH, "graph"},
     {ASHLAR_CAN_HOST_ACCESS, "host"},
 };
 
