@@ -41,12 +41,12 @@ skip() {
 # expect NAME COMMAND...: the command succeeds; what it says is shown if not
 expect() {
   count=$((count + 1))
-  name=$1
+  expectation=$1
   shift
   if "$@" >"$scratch/said" 2>&1; then
-    echo "ok $count - $name"
+    echo "ok $count - $expectation"
   else
-    echo "not ok $count - $name"
+    echo "not ok $count - $expectation"
     sed 's/^/# /' "$scratch/said"
   fi
 }
