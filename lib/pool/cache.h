@@ -53,8 +53,12 @@ struct cache {
     struct extent stack[];
 };
 
-/** Slots that go to or come from the store together, on behalf of single ones. */
-#define CACHE_BATCH 256u
+/**
+ * Slots that go to or come from the store together, on behalf of fewer: so many
+ * that what two threads share (the lock, the store's counts, words of free bits)
+ * goes from one to the other once for four bulks of 256.
+ */
+#define CACHE_BATCH 1024u
 
 /** The most stretches that a cache keeps. */
 #define CACHE_ROOM 512u
