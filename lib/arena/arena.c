@@ -261,9 +261,10 @@ void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
 
     if (!is_short(arena, size, alignment))
         return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
-    block = je_block_alloc(size_for(size), arena->flags);
-    if (ASHLAR_UNLIKELY(block == NULL))
-        return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
+    block = arena->flags == 0 ? je_block_alloc_plain(size_for(size))
+                              : je_block_alloc(size_for(size), arena->flags);
+    if (ASHLAR_UNLIKELY(block == NULL)) /* any block has such an alignment */
+        return alloc_slowly(arena, size, 0, "ashlar_arena_alloc()");
     arena_count_by(arena, 1);
     return block;
 }

@@ -59,6 +59,19 @@ static inline void *je_block_alloc(size_t bytes, int flags)
     return JE_(mallocx)(bytes, flags);
 }
 
+/**
+ * The same with no flags. malloc() has a way that is shorter still; but that of
+ * the system's jemalloc could be anybody's.
+ */
+static inline void *je_block_alloc_plain(size_t bytes)
+{
+#ifdef ASHLAR_JE_PRIVATE
+    return JE_(malloc)(bytes);
+#else
+    return JE_(mallocx)(bytes, 0);
+#endif
+}
+
 static inline void je_block_free(void *block, int flags)
 {
     JE_(dallocx)(block, flags);
