@@ -263,15 +263,20 @@ void backing_repin(struct backing *backing, const void *block, uint64_t before,
     }
 }
 
-/* Whether no block lies in a stretch's granules. */
+/*
+ * Whether no block lies in a stretch's granules. Of a block that grows, the pin
+ * of its last granule becomes a bit; so bits are looked at after the pins, too.
+ */
 static bool is_idle(const struct backing *backing, uint64_t from, uint64_t to)
 {
+    uint64_t granule;
+
     if (has_bit(backing->whole, from, to))
         return false;
-    for (; from < to; from++)
-        if (__atomic_load_n(&backing->pins[from], __ATOMIC_ACQUIRE) != 0)
+    for (granule = from; granule < to; granule++)
+        if (__atomic_load_n(&backing->pins[granule], __ATOMIC_ACQUIRE) != 0)
             return false;
-    return true;
+    return !has_bit(backing->whole, from, to);
 }
 
 /* --- where there is memory ------------------------------------------------ */

@@ -302,6 +302,55 @@ START_TEST(a_block_that_cannot_shrink_keeps_its_memory_while_others_trim)
 }
 END_TEST
 
+#define GRANULE (2 * MIB)
+
+/* It ends in a granule, then behind it: that is its own all the time. */
+static void grow_over_a_granule(struct backing *backing, unsigned char *block)
+{
+    struct stress_random random = stress_stream(7);
+    size_t i, wait, count = stress_count(100000, 1000000);
+
+    for (i = 0; i < count && !stress_failed(); i++) {
+        backing_pin(backing, block, GRANULE + 1);
+        OK(backing_fill(backing, block, GRANULE + 1));
+        block[GRANULE] = 0x5a;
+        for (wait = stress_below(&random, 3000); wait != 0; wait--)
+            __asm__ volatile("" ::: "memory");
+        backing_repin(backing, block, GRANULE + 1, 2 * GRANULE + 1);
+        OK(backing_fill(backing, block, 2 * GRANULE + 1));
+        STRESS_EXPECT(block[GRANULE] == 0x5a, "memory of a live block went");
+        backing_unpin(backing, block, 2 * GRANULE + 1);
+    }
+}
+
+static void grow_or_trim(unsigned number, void *user)
+{
+    static unsigned arrived;
+    static bool done;
+
+    stress_meet(&arrived, 2);
+    if (number == 0) {
+        grow_over_a_granule(&arena->backing, user);
+        __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    }
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
+        (void)ashlar_arena_trim(arena, NULL);
+}
+
+START_TEST(a_block_that_grows_keeps_its_memory_while_others_trim)
+{
+    unsigned char *block = (unsigned char *)(uintptr_t)arena->backing.base;
+
+    /* Neighbours in the first granule and the last. */
+    backing_pin(&arena->backing, block, 1);
+    backing_pin(&arena->backing, block + 2 * GRANULE, 1);
+    stress_threads(2, grow_or_trim, block);
+    stress_verdict();
+    backing_unpin(&arena->backing, block, 1);
+    backing_unpin(&arena->backing, block + 2 * GRANULE, 1);
+}
+END_TEST
+
 /* --- nobody touches it ---------------------------------------------------- */
 
 /* Every verb, on memory that any access to would end the process. */
@@ -538,6 +587,7 @@ static Suite *arena_range_suite(void)
     tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
     tcase_add_test(
         test, a_block_that_cannot_shrink_keeps_its_memory_while_others_trim);
+    tcase_add_test(test, a_block_that_grows_keeps_its_memory_while_others_trim);
     tcase_add_test(test, nothing_reads_or_writes_the_memory);
     suite_add_tcase(suite, test);
     test = tcase_create("ranges");
