@@ -251,8 +251,19 @@ static bool handle_item(struct ashlar_source *source, struct retire_item *item,
     return done;
 }
 
-/* With the lock held: work off what can be, until so many had to wait. */
-static void collect(struct ashlar_source *source, uint64_t patience)
+/* Whether a call is the next thing to be done for an item. */
+static bool is_call(const struct retire_item *item)
+{
+    return item->next_step < item->step_count &&
+           item->steps[item->next_step].kind == RETIRE_CALL;
+}
+
+/*
+ * With the lock held: work off what can be, until so many had to wait. Not with
+ * `calls`: no item that makes one, since a call may queue items, and would make
+ * the next call before it returns, as deep as there are calls.
+ */
+static void collect(struct ashlar_source *source, uint64_t patience, bool calls)
 {
     struct retire_item *item = source->retire.first;
     bool done;
@@ -262,7 +273,11 @@ static void collect(struct ashlar_source *source, uint64_t patience)
             item = item->next;
             continue;
         }
-        done = handle_item(source, item, &item);
+        done = false;
+        if (calls || !is_call(item))
+            done = handle_item(source, item, &item);
+        else
+            item = item->next;
         patience -= !done;
     }
 }
@@ -277,7 +292,7 @@ bool retire_collect(struct ashlar_source *source)
         return true;
     error_copy(&before);
     lock_take(&retire->lock);
-    collect(source, UINT64_MAX);
+    collect(source, UINT64_MAX, true);
     done = retire->first == NULL;
     lock_give(&retire->lock);
     error_restore(&before);
@@ -305,7 +320,7 @@ void retire_item_queue(struct ashlar_source *source, struct retire_item *item)
     /* In hand from the start, so that nobody else's pace decides when. */
     mine = !item->blocked;
     item->busy = mine;
-    collect(source, GLANCE);
+    collect(source, GLANCE, false);
     if (item->queued && !item->blocked && item->busy == mine)
         (void)handle_item(source, item, &next);
     lock_give(&retire->lock);

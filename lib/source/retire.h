@@ -125,7 +125,7 @@ void retire_item_add(struct retire_item *item, enum retire_kind kind,
 
 /**
  * Queue an item, which the list owns from then on, and work it off if that can
- * be done at once; also some that waited before it.
+ * be done at once; also some that waited before it and make no call.
  */
 void retire_item_queue(struct ashlar_source *source, struct retire_item *item);
 

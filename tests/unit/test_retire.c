@@ -264,6 +264,47 @@ START_TEST(a_call_is_made_once_when_its_fences_have_passed)
 }
 END_TEST
 
+struct nested_call {
+    struct retire_call call;
+    unsigned *depth; /* of calls that are being made */
+};
+
+static void nest_call(struct retire_call *self)
+{
+    struct nested_call *nested = (struct nested_call *)(void *)self;
+
+    ck_assert_uint_eq(++*nested->depth, 1);
+    retire_item_queue(source, item_for(make_piece(), retire_owner()));
+    --*nested->depth;
+}
+
+/* As deep as there are calls that wait, and any stack has an end. */
+START_TEST(a_call_that_queues_makes_no_other_call)
+{
+    struct nested_call nested[20];
+    struct retire_item *item;
+    unsigned depth = 0;
+    uint64_t fence;
+    unsigned i;
+
+    OK(ashlar_vm_hold(&wrap->inner, 1));
+    for (i = 0; i < 20; i++) {
+        nested[i] = (struct nested_call){{nest_call}, &depth};
+        item = retire_item_create(retire_owner(), 1, 1);
+        ck_assert_ptr_nonnull(item);
+        retire_item_add(item, RETIRE_CALL, (uint64_t)(uintptr_t)&nested[i].call,
+                        0);
+        OK(source->ops.fence_record(source->state, 1, &fence));
+        item->fences[item->fence_count++] =
+            (struct retire_fence){source_hold(source), fence};
+        retire_item_queue(source, item);
+    }
+    OK(ashlar_vm_finish(&wrap->inner, 1));
+    ck_assert(retire_collect(source));
+    ck_assert(model_is_empty(&wrap->model));
+}
+END_TEST
+
 START_TEST(a_fence_of_a_failed_context_is_waited_for_no_more)
 {
     static const enum ashlar_status gone[] = {ASHLAR_ERR_CONTEXT_FAILED,
@@ -407,6 +448,7 @@ static Suite *retire_suite(void)
     tcase_add_test(test,
                    when_the_driver_is_gone_the_rest_is_dropped_and_counted);
     tcase_add_test(test, a_call_is_made_once_when_its_fences_have_passed);
+    tcase_add_test(test, a_call_that_queues_makes_no_other_call);
     tcase_add_test(test, a_fence_of_a_failed_context_is_waited_for_no_more);
     tcase_add_test(test, a_fence_that_cannot_be_asked_is_waited_for);
 
