@@ -98,14 +98,28 @@ refuse_full(const struct ashlar_tensormap_table *table, size_t n, bool run)
                      n, table->max_slots, table->leased, table->waiting);
 }
 
+/* Where the free slots begin that end with the last one. */
+static size_t free_end(const struct ashlar_tensormap_table *table)
+{
+    size_t first = table->slots;
+
+    while (first != 0 && bits_has(table->free, first - 1))
+        first--;
+    return first;
+}
+
 /* How many slots there have to be for n to be had; 0: too many. */
 static size_t slots_for(const struct ashlar_tensormap_table *table, size_t n,
                         bool run)
 {
+    size_t first = table->fresh_from;
+
     if (n > table->max_slots)
         return 0;
-    if (n <= table->max_slots - table->fresh_from)
-        return table->fresh_from + n;
+    if (n > table->max_slots - first && run)
+        first = free_end(table);
+    if (n <= table->max_slots - first)
+        return first + n;
     if (run || n - table->free_count > table->max_slots - table->slots)
         return 0;
     return table->slots + (n - table->free_count);

@@ -106,6 +106,30 @@ START_TEST(a_run_without_neighbours_is_refused_as_fragmented)
 }
 END_TEST
 
+/* Free slots at the end, and more that may come behind them. */
+START_TEST(a_run_is_made_of_the_last_free_slots_and_new_ones)
+{
+    size_t granule = tables_granule(rig.source);
+    size_t most = granule + granule / 2, i;
+    struct ashlar_tensormap_handle *handles =
+        calloc(most, sizeof(struct ashlar_tensormap_handle));
+
+    ck_assert_ptr_nonnull(handles);
+    OK(ashlar_tensormap_table_destroy(rig.table, QUIET));
+    rig.table = tables_make(rig.source, most, 0);
+    OK(ashlar_tensormap_table_reserve(rig.table, 1));
+    i = rig.table->slots;
+    ck_assert_uint_lt(i, most);
+    OK(ashlar_tensormap_table_lease(rig.table, i, handles));
+    OK(retire(&handles[8], i - 8));
+    OK(ashlar_tensormap_table_lease_run(rig.table, most - 8, handles));
+    ck_assert_uint_eq(handles[0].index, 8);
+    ck_assert_uint_eq(handles[most - 9].index, most - 1);
+    tables_check(rig.table);
+    free(handles);
+}
+END_TEST
+
 START_TEST(a_lease_beyond_the_most_slots_says_what_has_them)
 {
     struct ashlar_tensormap_handle all[SLOTS], more = {7, 7};
@@ -726,6 +750,7 @@ static void add_leases(Suite *suite)
     tcase_add_test(tcase,
                    slots_are_side_by_side_where_there_are_as_many_neighbours);
     tcase_add_test(tcase, a_run_without_neighbours_is_refused_as_fragmented);
+    tcase_add_test(tcase, a_run_is_made_of_the_last_free_slots_and_new_ones);
     tcase_add_test(tcase, a_lease_beyond_the_most_slots_says_what_has_them);
     tcase_add_test(tcase, slots_never_move_while_the_table_grows);
     tcase_add_test(tcase,
