@@ -43,7 +43,8 @@
  *     slots = free_count + leased + waiting;
  *   - from fresh_from on slots are free, and were never leased;
  *   - a publication is in `pending` until its fences have passed, or for ever
- *     when one could not be made; it is freed when no slot names it any more;
+ *     when one could not be made; that of a graph until all that was queued
+ *     before is done, too. It is freed when no slot names it any more;
  *   - units of staging are of one pending publication, or free;
  *   - a host slot is written only while it is in hand, and not while a pending
  *     publication reads it (reads_host);

@@ -74,9 +74,25 @@ static void pass(struct ashlar_tensormap_table *table,
     drop_reference(publication);
 }
 
-static bool has_passed(const struct publication *publication)
+static bool is_done(const struct publication *publication)
 {
     return !publication->lost && retire_item_passed(publication->fences);
+}
+
+/*
+ * A graph has no place in a stream's order: it may be gone while work is left
+ * that was queued before, for a slot that the graph had after it.
+ */
+static bool has_passed(const struct publication *publication)
+{
+    const struct publication *earlier = publication->previous;
+    bool passed = is_done(publication);
+
+    if (!publication->graph)
+        return passed;
+    for (; passed && earlier != NULL; earlier = earlier->previous)
+        passed = earlier->graph || is_done(earlier);
+    return passed;
 }
 
 bool map_table_is_pending(struct ashlar_tensormap_table *table, uint32_t index)

@@ -10,9 +10,10 @@
 
 #include "support/engine.h"
 
-#define SLOW  UINT64_C(6) /* its work is held */
-#define OTHER UINT64_C(7)
-#define SLOTS 8
+#define SLOW     UINT64_C(6) /* its work is held */
+#define OTHER    UINT64_C(7)
+#define CAPTURED UINT64_C(8)
+#define SLOTS    8
 
 static struct tables_rig rig;
 
@@ -277,6 +278,33 @@ START_TEST(staging_is_used_again_behind_a_fence_of_its_stream)
 }
 END_TEST
 
+/* Its graph may be gone, never launched, while what was queued before is not
+ * done. */
+START_TEST(a_slot_rewritten_in_a_capture_waits_for_what_came_before)
+{
+    struct ashlar_tensormap_handle handles[SLOTS], next;
+    struct wrap *wrap = wrap_of(rig.source);
+
+    lease_all(handles);
+    publish(handles, SLOTS, OTHER);
+    hold(SLOW);
+    OK(ashlar_tensormap_table_rewrite(rig.table, handles[0], tables_map(30),
+                                      SLOW));
+    hold(CAPTURED);
+    wrap->captured = CAPTURED;
+    OK(ashlar_tensormap_table_rewrite(rig.table, handles[0], tables_map(40),
+                                      CAPTURED));
+    wrap->captured = 0;
+    finish(CAPTURED);
+    retire(handles, 1, OTHER);
+    ck_assert(!one_is_free(&next));
+    tables_check(rig.table);
+    finish(SLOW);
+    ck_assert(one_is_free(&next));
+    ck_assert_uint_eq(tables_info(rig.table).in_graphs, 0);
+}
+END_TEST
+
 /* A copy that is queued reads the host slot when its turn comes. */
 START_TEST(a_host_slot_is_not_rewritten_while_a_copy_may_read_it)
 {
@@ -520,6 +548,8 @@ static void add_slots(Suite *suite)
     tcase_add_test(tcase, what_is_published_in_a_capture_belongs_to_its_graph);
     tcase_add_test(tcase, staging_of_a_capture_is_its_graphs);
     tcase_add_test(tcase, staging_is_used_again_behind_a_fence_of_its_stream);
+    tcase_add_test(tcase,
+                   a_slot_rewritten_in_a_capture_waits_for_what_came_before);
     tcase_add_test(tcase,
                    a_host_slot_is_not_rewritten_while_a_copy_may_read_it);
 }
