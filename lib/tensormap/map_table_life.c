@@ -282,7 +282,7 @@ static uint32_t count_fences(const struct ashlar_tensormap_table *table)
 
     for (publication = table->pending; publication != NULL;
          publication = publication->next)
-        count += publication->fences->fence_count;
+        count += publication->lost ? 1 : publication->fences->fence_count;
     for (batch = table->batches; batch != NULL; batch = batch->next)
         count += batch->fences->fence_count;
     return count;
@@ -296,6 +296,28 @@ static void move_fences(struct retire_item *from, struct retire_item *to)
             to->fences[to->fence_count++] = from->fences[--from->fence_count];
     }
     retire_item_drop(from);
+}
+
+/* What was queued without a fence has one now, or its context has failed. */
+static enum ashlar_status fence_lost(struct ashlar_tensormap_table *table,
+                                     struct retire_item *item)
+{
+    struct ashlar_fence fence = ASHLAR_FENCE_OF_STREAM(NULL, 0);
+    const struct publication *publication = table->pending;
+    enum ashlar_status status = ASHLAR_OK;
+    struct error before;
+
+    error_copy(&before);
+    for (; publication != NULL; publication = publication->next) {
+        if (!publication->lost)
+            continue;
+        fence.handle = publication->stream;
+        status = fences_record(table->source, &fence, 1, item);
+        if (status != ASHLAR_OK && !source_is_gone(status))
+            return status;
+    }
+    error_restore(&before);
+    return ASHLAR_OK;
 }
 
 /* Slots that name a publication do so no more. */
@@ -357,6 +379,8 @@ static enum ashlar_status destroy_later(struct ashlar_tensormap_table *table,
     if (item == NULL)
         return ashlar_last_error();
     status = fences_record(table->source, fences, n, item);
+    if (status == ASHLAR_OK)
+        status = fence_lost(table, item);
     if (status != ASHLAR_OK) {
         retire_item_drop(item);
         return status;

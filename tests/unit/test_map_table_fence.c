@@ -506,6 +506,25 @@ START_TEST(a_block_of_host_slots_goes_with_the_rest)
 }
 END_TEST
 
+/* No fence was made behind what was queued: one is at the end, or none is. */
+START_TEST(a_table_goes_when_a_publish_without_its_fence_is_done)
+{
+    struct ashlar_tensormap_handle handles[SLOTS];
+
+    lease_all(handles);
+    hold(SLOW);
+    fail_nth(WRAP_FENCE_RECORD, 2);
+    publish(handles, SLOTS, SLOW);
+    ck_assert_uint_eq(wrap_lift(rig.source), 1);
+    fail_nth(WRAP_FENCE_RECORD, 1);
+    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
+            ashlar_tensormap_table_destroy(rig.table, QUIET));
+    (void)wrap_lift(rig.source);
+    tables_check(rig.table);
+    end_with(QUIET);
+}
+END_TEST
+
 START_TEST(a_refused_fence_leaves_the_table)
 {
     struct ashlar_tensormap_handle handles[SLOTS];
@@ -573,6 +592,8 @@ static void add_ends(Suite *suite)
     tcase_add_test(tcase, a_table_goes_when_what_was_published_is_done);
     tcase_add_test(tcase, a_table_goes_when_its_graphs_are_gone);
     tcase_add_test(tcase, a_table_goes_when_what_was_retired_is_done);
+    tcase_add_test(tcase,
+                   a_table_goes_when_a_publish_without_its_fence_is_done);
     tcase_add_test(tcase, a_refused_fence_leaves_the_table);
     tcase = tcase_create("lacking");
     tcase_add_checked_fixture(tcase, NULL, teardown);
