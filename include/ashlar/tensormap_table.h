@@ -380,9 +380,10 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
  * @param stream   The source's own; 0 for its default.
  *
  * @return ASHLAR_OK: all are PUBLISHED;
- *         ASHLAR_ERR_INVALID         a NULL argument, or a slot that is empty;
- *                                    the sentence has the index of the handle:
- *                                    here, and in the next two;
+ *         ASHLAR_ERR_INVALID         a NULL argument, a stream that the source
+ *                                    does not know, or a slot that is empty; the
+ *                                    sentence has the index of the handle: here,
+ *                                    and in the next two;
  *         ASHLAR_ERR_NOT_LIVE        a handle is of no lease that goes on;
  *         ASHLAR_ERR_BUSY            a slot is published already, there twice,
  *                                    or in the hands of another thread; or what
@@ -394,6 +395,8 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
  *         ASHLAR_ERR_UNSUPPORTED     the stream is being captured, and the
  *                                    source has no fences on graphs;
  *         ASHLAR_ERR_NO_MEMORY       no host memory for the record;
+ *         ASHLAR_ERR_NO_DEVICE_MEMORY  the driver had none left for an event or
+ *                                    a copy;
  *         ASHLAR_ERR_CONTEXT_FAILED  the stream's context had failed before;
  *         ASHLAR_ERR_DRIVER          the driver refused. What it had taken
  *                                    before is queued, and the slots stay
