@@ -62,22 +62,13 @@ static CUgraph captured(CUstream stream, CUdeviceptr address, CUuserObject kept)
     return graph;
 }
 
-void chapter_graphs(void)
+static void ask_of_replays(CUstream stream, CUdeviceptr address)
 {
-    CUmemGenericAllocationHandle handle;
     unsigned char out = 0;
-    CUgraph graph, clone;
+    CUgraph graph;
     CUgraphExec exec, second;
-    CUdeviceptr address;
-    CUuserObject kept;
-    CUstream stream;
     struct held held;
 
-    if (!begin_with_context() ||
-        !works("a stream", cu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING)))
-        return;
-    address = usable(granule(), &handle);
-    works("clear", cu.MemsetD8(address, 0, 4096));
     graph = captured(stream, address, object(1));
     ASK("read before the launch", CUDA_SUCCESS,
         cu.MemcpyDtoH(&out, address, 1));
@@ -100,6 +91,11 @@ void chapter_graphs(void)
     let_go(&held);
     ASK("wait", CUDA_SUCCESS, cu.StreamSynchronize(stream));
     ask_number("destructors then", 1, destroyed_by_now(1));
+}
+
+static void ask_of_clones(CUstream stream, CUdeviceptr address)
+{
+    CUgraph graph, clone;
 
     graph = captured(stream, address, object(1));
     ASK("clone", CUDA_SUCCESS, cu.GraphClone(&clone, graph));
@@ -107,13 +103,19 @@ void chapter_graphs(void)
     ask_number("destructors so far", 1, destroyed);
     ASK("destroy the clone", CUDA_SUCCESS, cu.GraphDestroy(clone));
     ask_number("destructors then", 2, destroyed_by_now(2));
+}
+
+static void ask_of_references(void)
+{
+    CUgraph graph, other;
+    CUuserObject kept;
 
     kept = object(2);
     ASK("release one of two references", CUDA_SUCCESS,
         cu.UserObjectRelease(kept, 1));
     ask_number("destructors so far", 2, destroyed);
     ASK("an empty graph", CUDA_SUCCESS, cu.GraphCreate(&graph, 0));
-    ASK("with a flag", CUDA_ERROR_INVALID_VALUE, cu.GraphCreate(&clone, 1));
+    ASK("with a flag", CUDA_ERROR_INVALID_VALUE, cu.GraphCreate(&other, 1));
     ASK("give it the user object, kept too", CUDA_SUCCESS,
         cu.GraphRetainUserObject(graph, kept, 1, 0));
     ASK("release the other", CUDA_SUCCESS, cu.UserObjectRelease(kept, 1));
@@ -128,25 +130,44 @@ void chapter_graphs(void)
                             CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     ASK("a user object without flags", CUDA_ERROR_INVALID_VALUE,
         cu.UserObjectCreate(&kept, NULL, count, 1, 0));
+}
+
+static void ask_of_spoilt_captures(CUstream stream)
+{
+    CUstreamCaptureStatus status;
+    cuuint64_t id;
+    CUgraph graph;
 
     works("begin",
           cu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    {
-        CUstreamCaptureStatus status;
-        cuuint64_t id;
-
-        works("the graph so far",
-              cu.StreamGetCaptureInfo(stream, &status, &id, &graph, NULL, NULL,
-                                      NULL));
-        works("give it a user object",
-              cu.GraphRetainUserObject(graph, object(1), 1,
-                                       CU_GRAPH_USER_OBJECT_MOVE));
-    }
+    works("the graph so far",
+          cu.StreamGetCaptureInfo(stream, &status, &id, &graph, NULL, NULL,
+                                  NULL));
+    works("give it a user object",
+          cu.GraphRetainUserObject(graph, object(1), 1,
+                                   CU_GRAPH_USER_OBJECT_MOVE));
     ASK("spoil the capture", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
         cu.StreamQuery(stream));
     ASK("end it", CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
         cu.StreamEndCapture(stream, &graph));
     ask_number("destructors then", 4, destroyed_by_now(4));
+}
+
+void chapter_graphs(void)
+{
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr address;
+    CUstream stream;
+
+    if (!begin_with_context() ||
+        !works("a stream", cu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING)))
+        return;
+    address = usable(granule(), &handle);
+    works("clear", cu.MemsetD8(address, 0, 4096));
+    ask_of_replays(stream, address);
+    ask_of_clones(stream, address);
+    ask_of_references();
+    ask_of_spoilt_captures(stream);
 }
 
 /* A chunk that is handed out by a descriptor, and comes back twice. */
