@@ -204,7 +204,7 @@ with prepare(manifest, "-t", "2", "-n", "100000000000", "-j",
         assert more != b"", seen
         seen += more
     child.send_signal(getattr(signal, name))
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
 assert child.returncode == int(want), (child.returncode, err)
 told = json.loads(out)
 assert told["interrupted"] is True
@@ -228,7 +228,7 @@ with prepare("-") as child:
         time.sleep(0.05)
     time.sleep(0.5)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
 assert child.returncode == 130, child.returncode
 assert out == b"" and b"nothing was made" in err, err
 ' "$ashlar"

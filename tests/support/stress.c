@@ -18,7 +18,7 @@
 
 #include "pool/watch.h"
 
-#define CHILD_SECONDS 60
+#define CHILD_SECONDS 300
 
 #ifdef HAVE_VALGRIND
 #include <valgrind/valgrind.h>

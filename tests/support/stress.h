@@ -106,8 +106,8 @@ void stress_threads(unsigned count, void (*work)(unsigned number, void *user),
  * counter starts at 0, and serves any number of meetings of as many threads. */
 void stress_meet(unsigned *arrived, unsigned threads);
 
-/* Fork a child that runs `work` and ends; it is killed after a minute. Note
- * how it ended, unless it ended well. Returns whether it did. */
+/* Fork a child that runs `work` and ends; it is killed after five minutes.
+ * Note how it ended, unless it ended well. Returns whether it did. */
 bool stress_child(void (*work)(void *user), void *user);
 
 #endif
