@@ -217,16 +217,21 @@ assert told["prepared"]["source_calls_after_reserve"] == 0
 # While it waits for a line of its manifest, which it does once it catches SIGINT.
 ended_while_reading() {
   python3 -c "$signalled"'
-def catches_sigint(child):
+def told(child, line):
     status = pathlib.Path(f"/proc/{child.pid}/status").read_text()
-    caught = int(re.search("SigCgt:\\s*(\\w+)", status)[1], 16)
-    return caught >> (signal.SIGINT - 1) & 1
+    return re.search(f"^{line}:\\s*(\\w+)", status, re.M)[1]
+
+def catches_sigint(child):
+    return int(told(child, "SigCgt"), 16) >> (signal.SIGINT - 1) & 1
+
+def sleeps(child):
+    return told(child, "State") == "S"
 
 with prepare("-") as child:
-    while not catches_sigint(child):
-        assert child.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.5)
+    for comes in catches_sigint, sleeps:
+        while not comes(child):
+            assert child.poll() is None
+            time.sleep(0.05)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=300)
 assert child.returncode == 130, child.returncode
