@@ -146,6 +146,13 @@ size_t stress_resident(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+int stress_run(Suite *suite)
+{
+    if (UNDER_TSAN)
+        (void)setenv("CK_FORK", "no", 1);
+    return suite_run(suite);
+}
+
 /* --- luck ----------------------------------------------------------------- */
 
 /* Splitmix64: one addition a step, and every state is a good one. */

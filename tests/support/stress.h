@@ -50,6 +50,12 @@ bool stress_is_tsan(void);
 /* Bytes of memory that the process has in its pages now. */
 size_t stress_resident(void);
 
+/* suite_run(), and under ThreadSanitizer in this process: of suites in which
+ * memory goes from thread to thread through jemalloc. That takes its locks
+ * before a fork and makes them anew in the child, where ThreadSanitizer holds
+ * them to be taken for ever and sees no order in what they guard. */
+int stress_run(Suite *suite);
+
 /* --- luck ----------------------------------------------------------------- */
 
 struct stress_random {
