@@ -41,19 +41,29 @@ static struct ashlar_tensormap_table_info info(void)
     return read;
 }
 
-static void begin(int way, size_t max_slots)
+static void open_sources(int way)
 {
-    struct ashlar_tensormap_table_options options =
-        ASHLAR_TENSORMAP_TABLE_OPTIONS_INIT;
-
     card_start();
     OK(ashlar_source_open("cuda", NULL, &source));
     if (way == REACHED)
         OK(ashlar_source_open("cuda", "location=host", &host));
+    stream = card_stream();
+}
+
+static void make(size_t max_slots)
+{
+    struct ashlar_tensormap_table_options options =
+        ASHLAR_TENSORMAP_TABLE_OPTIONS_INIT;
+
     options.max_slots = options.initial_slots = max_slots;
     options.host = host;
     OK(ashlar_tensormap_table_create(source, &options, &table));
-    stream = card_stream();
+}
+
+static void begin(int way, size_t max_slots)
+{
+    open_sources(way);
+    make(max_slots);
     CU(cu.MemsetD8Async(info().base, 0, max_slots * SLOT, stream));
     CU(cu.StreamSynchronize(stream));
 }
@@ -199,6 +209,29 @@ START_TEST(each_replay_publishes_what_the_capture_did)
 }
 END_TEST
 
+/* The kernel that scatters is loaded meanwhile. */
+START_TEST(a_table_is_made_while_a_stream_is_captured)
+{
+    CUgraphExec executable;
+    CUgraph graph;
+
+    open_sources(_i / MODES);
+    CU(cu.StreamBeginCapture(stream, modes[_i % MODES]));
+    make(1024);
+    lease(1024, 0);
+    publish(picked, N);
+    CU(cu.StreamEndCapture(stream, &graph));
+    CU(cu.GraphInstantiate(&executable, graph, 0));
+    CU(cu.MemsetD8Async(info().base, 0, 1024 * SLOT, stream));
+    CU(cu.GraphLaunch(executable, stream));
+    CU(cu.StreamSynchronize(stream));
+    ck_assert_uint_eq(count_there(all, 1024), N);
+    CU(cu.GraphDestroy(graph));
+    CU(cu.GraphExecDestroy(executable));
+    end();
+}
+END_TEST
+
 /* --- speed ----------------------------------------------------------------------- */
 
 /* What is copied to and from by hand; the former pinned. */
@@ -281,6 +314,8 @@ static Suite *card_table_suite(void)
     tcase_add_loop_test(test, no_slot_is_used_again_while_a_kernel_runs, 0,
                         WAYS);
     tcase_add_loop_test(test, each_replay_publishes_what_the_capture_did, 0,
+                        WAYS * MODES);
+    tcase_add_loop_test(test, a_table_is_made_while_a_stream_is_captured, 0,
                         WAYS * MODES);
     tcase_add_loop_test(test, how_long_it_takes, 0, WAYS);
     suite_add_tcase(suite, test);
