@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Seconds until a chapter is given up: a driver's start takes some. */
-#define CHAPTER_SECONDS 60
+#define CHAPTER_SECONDS 300
 
 static const struct chapter {
     const char *name;

@@ -394,9 +394,20 @@ START_TEST(a_vector_of_tensor_maps_is_aligned_as_it_grows)
 }
 END_TEST
 
-START_TEST(any_container_uses_it_and_gives_all_back)
+/* Other cases leave some, in this process when there is but one. */
+static std::size_t live_in_all_pools()
 {
     struct ashlar_pool *pool = nullptr;
+    std::size_t live = 0;
+
+    while ((pool = ashlar_pool_next(pool)) != nullptr)
+        live += pools_stats(pool).live_slots;
+    return live;
+}
+
+START_TEST(any_container_uses_it_and_gives_all_back)
+{
+    std::size_t before = live_in_all_pools();
 
     {
         std::list<int, ashlar::allocator<int>> list{1, 2, 3};
@@ -409,9 +420,9 @@ START_TEST(any_container_uses_it_and_gives_all_back)
 
         REQUIRE(list.size() == 3 && map.at(3) == 4 && bits[999]);
         REQUIRE(text.size() == 1000);
+        REQUIRE(live_in_all_pools() > before);
     }
-    while ((pool = ashlar_pool_next(pool)) != nullptr)
-        REQUIRE(pools_stats(pool).live_slots == 0);
+    REQUIRE(live_in_all_pools() == before);
 }
 END_TEST
 
