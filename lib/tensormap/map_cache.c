@@ -176,7 +176,7 @@ static enum ashlar_status encode(struct request *request,
                                  struct cache_entry **entry_out)
 {
     enum ashlar_status status =
-        encode_into(request->cache->source, request->spec, 0,
+        encode_into(request->cache->source, request->spec,
                     cache_map_of(request->cache, entry));
 
     settle(request, entry, status == ASHLAR_OK);
@@ -268,7 +268,7 @@ static enum ashlar_status refuse_spec(struct ashlar_tensormap_cache *cache,
                                       const struct ashlar_spec *spec)
 {
     _Alignas(128) unsigned char map[ASHLAR_TENSOR_MAP_BYTES];
-    enum ashlar_status status = encode_into(cache->source, spec, 0, map);
+    enum ashlar_status status = encode_into(cache->source, spec, map);
     struct cache_stripe *stripe = &cache->stripes[0];
 
     lock_take(&stripe->lock);
