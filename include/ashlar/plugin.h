@@ -349,6 +349,23 @@ struct ashlar_plugin {
      */
     enum ashlar_status (*encode)(void *state, const struct ashlar_spec *spec,
                                  void *map_out);
+    /**
+     * Encode many, in order, until one is refused.
+     *
+     * @param specs     All of one size.
+     * @param step      Bytes from one to the next.
+     * @param maps      Where each is to be, as for encode(). Those behind the
+     *                  one that is refused stay as they are.
+     * @param n         How many, 1 or more.
+     * @param done_out  Receives how many were encoded: n, or the index of what
+     *                  was refused; written also on failure.
+     *
+     * @return As encode() of the one that is refused.
+     */
+    enum ashlar_status (*encode_many)(void *state,
+                                      const struct ashlar_spec *specs,
+                                      size_t step, void *const *maps, size_t n,
+                                      size_t *done_out);
     /** Give an encoded map another address: the same bytes as encoding anew. */
     enum ashlar_status (*encode_rebase)(void *state, void *map,
                                         uint64_t address);

@@ -136,6 +136,16 @@ static enum ashlar_status no_encode(void *state, const struct ashlar_spec *spec,
     return unsupported("encoder of tensor maps");
 }
 
+static enum ashlar_status no_encode_many(void *state,
+                                         const struct ashlar_spec *specs,
+                                         size_t step, void *const *maps,
+                                         size_t n, size_t *done_out)
+{
+    (void)state, (void)specs, (void)step, (void)maps, (void)n;
+    *done_out = 0;
+    return unsupported("encoder of tensor maps");
+}
+
 static enum ashlar_status no_rebase(void *state, void *map, uint64_t address)
 {
     (void)state, (void)map, (void)address;
@@ -208,6 +218,7 @@ static const struct ashlar_plugin missing = {
     .fence_query = no_fence_query,
     .fence_drop = no_fence_drop,
     .encode = no_encode,
+    .encode_many = no_encode_many,
     .encode_rebase = no_rebase,
     .chunk_export = no_export,
     .chunk_import = no_import,

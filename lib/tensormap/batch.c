@@ -114,21 +114,52 @@ static void blame(struct ashlar_tensormap_batch *batch, size_t i)
     lock_give(&batch->lock);
 }
 
+/* Whether the specs of a part are of one size, and of this library's. */
+static bool are_plain(const struct ashlar_tensormap_batch *batch, size_t from,
+                      size_t to)
+{
+    while (from < to && spec_at(batch, from)->size == batch->step)
+        from++;
+    return from == to && batch->step == sizeof(struct ashlar_spec);
+}
+
+/* A part of other specs. Returns where it ended. */
+static size_t encode_one_by_one(struct ashlar_tensormap_batch *batch,
+                                size_t from, size_t to,
+                                enum ashlar_status *status_out)
+{
+    size_t i;
+
+    *status_out = ASHLAR_OK;
+    for (i = from; i < to; i++) {
+        *status_out = encode_element(batch->source, spec_at(batch, i),
+                                     batch->step, batch->maps[i]);
+        if (*status_out != ASHLAR_OK)
+            break;
+    }
+    return i;
+}
+
 static enum ashlar_status encode_part(struct ashlar_tensormap_batch *batch,
                                       size_t from, size_t to)
 {
+    struct ashlar_source *source = batch->source;
     enum ashlar_status status;
-    size_t i;
+    size_t end;
 
-    for (i = from; i < to; i++) {
-        status = encode_element(batch->source, spec_at(batch, i), batch->step,
-                                batch->maps[i]);
-        if (ASHLAR_UNLIKELY(status != ASHLAR_OK)) {
-            blame(batch, i);
-            return status;
-        }
+    if (ASHLAR_LIKELY(are_plain(batch, from, to))) {
+        status = source->ops.encode_many(source->state, spec_at(batch, from),
+                                         batch->step, batch->maps + from,
+                                         to - from, &end);
+        end += from;
+        if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
+            status = encode_explain(spec_at(batch, end), status);
+    } else {
+        end = encode_one_by_one(batch, from, to, &status);
     }
-    return ASHLAR_OK;
+    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
+        blame(batch, end);
+    return status;
 }
 
 /* Take parts until none is left, or one has failed. */

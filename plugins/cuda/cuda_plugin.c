@@ -29,6 +29,7 @@ const struct ashlar_plugin ashlar_plugin_v1 = {
     .fence_query = cuda_fence_query,
     .fence_drop = cuda_fence_drop,
     .encode = cuda_encode,
+    .encode_many = cuda_encode_many,
     .encode_rebase = cuda_encode_rebase,
     .chunk_export = cuda_chunk_export,
     .chunk_import = cuda_chunk_import,

@@ -211,6 +211,33 @@ enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,
                : encode_tiled_again(cuda, result, spec, map_out);
 }
 
+/* A call of the driver for each, and none of ours but for what is not tiled. */
+enum ashlar_status cuda_encode_many(void *state,
+                                    const struct ashlar_spec *specs,
+                                    size_t step, void *const *maps, size_t n,
+                                    size_t *done_out)
+{
+    struct cuda *cuda = state;
+    const struct ashlar_spec *spec = specs;
+    enum ashlar_status status = ASHLAR_OK;
+    CUresult result;
+    size_t i;
+
+    for (i = 0; i < n && status == ASHLAR_OK; i++) {
+        if (spec->mode != ASHLAR_SPEC_TILED ||
+            spec->rank > ASHLAR_SPEC_RANK_MAX) {
+            status = encode_other(cuda, spec, maps[i]);
+        } else {
+            result = encode_tiled(cuda, spec, maps[i]);
+            if (result != CUDA_SUCCESS)
+                status = encode_tiled_again(cuda, result, spec, maps[i]);
+        }
+        spec = (const void *)((const char *)spec + step);
+    }
+    *done_out = status == ASHLAR_OK ? n : i - 1;
+    return status;
+}
+
 static __attribute__((noinline)) enum ashlar_status
 rebase_again(struct cuda *cuda, CUresult result, CUtensorMap *map,
              uint64_t address)

@@ -107,6 +107,10 @@ enum ashlar_status cuda_scatter(void *state, uint64_t table, uint64_t staging,
 /* encode.c */
 enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,
                                void *map_out);
+enum ashlar_status cuda_encode_many(void *state,
+                                    const struct ashlar_spec *specs,
+                                    size_t step, void *const *maps, size_t n,
+                                    size_t *done_out);
 enum ashlar_status cuda_encode_rebase(void *state, void *map, uint64_t address);
 
 /* fence.c */

@@ -123,6 +123,8 @@ expect rights_that_nobody_gave_are_found breaks generous rights 'no rights'
 expect fences_that_pass_early_are_found breaks hasty contents 'is read at'
 expect scattering_to_wrong_places_is_found breaks beside scatter 'the table is'
 expect encoding_that_differs_is_found breaks fickle encode 'two maps of one'
+expect encoding_behind_what_is_refused_is_found breaks eager encode \
+  'wrote behind what it refused'
 expect descriptors_left_open_are_found breaks leaky gives_back 'file(s) more'
 expect memory_kept_is_found breaks hoarder gives_back 'host->alloc() gave'
 expect refusals_without_a_reason_are_found breaks mute reasons 'nothing'

@@ -227,6 +227,7 @@ END_TEST
 START_TEST(every_member_of_a_checked_copy_can_be_called)
 {
     struct ashlar_plugin own;
+    size_t done = 1;
     uint64_t can;
 
     ck_assert_int_eq(plugin_check(&heap_plugin, "heap", &own, &can), ASHLAR_OK);
@@ -235,6 +236,9 @@ START_TEST(every_member_of_a_checked_copy_can_be_called)
     ck_assert_int_eq(own.copy(NULL, 0, 0, 0, 0), ASHLAR_ERR_UNSUPPORTED);
     ck_assert_int_eq(own.scatter_load(NULL), ASHLAR_ERR_UNSUPPORTED);
     ck_assert_int_eq(own.fence_query(NULL, 0), ASHLAR_ERR_UNSUPPORTED);
+    ck_assert_int_eq(own.encode_many(NULL, NULL, 0, NULL, 1, &done),
+                     ASHLAR_ERR_UNSUPPORTED);
+    ck_assert_uint_eq(done, 0);
     ck_assert_int_eq(own.encode_rebase(NULL, NULL, 0), ASHLAR_ERR_UNSUPPORTED);
     ck_assert_int_eq(own.chunk_import(NULL, 0, 0, 0, NULL),
                      ASHLAR_ERR_UNSUPPORTED);

@@ -81,6 +81,24 @@ static enum ashlar_status encode(void *state, const struct ashlar_spec *spec,
     return ASHLAR_OK;
 }
 
+static enum ashlar_status encode_many(void *state,
+                                      const struct ashlar_spec *specs,
+                                      size_t step, void *const *maps, size_t n,
+                                      size_t *done_out)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    const char *spec = (const char *)specs;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        status = encode(state, (const void *)(spec + i * step), maps[i]);
+        if (status != ASHLAR_OK)
+            break;
+    }
+    *done_out = i;
+    return status;
+}
+
 static enum ashlar_status encode_rebase(void *state, void *map,
                                         uint64_t address)
 {
@@ -97,6 +115,7 @@ static enum ashlar_status encode_rebase(void *state, void *map,
 struct ashlar_source encode_source = {
     .ops = {.name = "encoder",
             .encode = encode,
+            .encode_many = encode_many,
             .encode_rebase = encode_rebase},
     .info = {.can = ASHLAR_CAN_ENCODE},
     .name = "encoder",

@@ -525,6 +525,17 @@ wrap_encode(void *state, const struct ashlar_spec *spec, void *map_out)
     return wrap->inner.ops.encode(wrap->inner.state, spec, map_out);
 }
 
+static enum ashlar_status wrap_encode_many(void *state,
+                                           const struct ashlar_spec *specs,
+                                           size_t step, void *const *maps,
+                                           size_t n, size_t *done_out)
+{
+    struct wrap *wrap = state;
+
+    return wrap->inner.ops.encode_many(wrap->inner.state, specs, step, maps, n,
+                                       done_out);
+}
+
 static enum ashlar_status wrap_encode_rebase(void *state, void *map,
                                              uint64_t address)
 {
@@ -555,6 +566,7 @@ static const struct ashlar_plugin wrap_plugin = {
     .fence_query = wrap_fence_query,
     .fence_drop = wrap_fence_drop,
     .encode = wrap_encode,
+    .encode_many = wrap_encode_many,
     .encode_rebase = wrap_encode_rebase,
     .chunk_export = wrap_export,
     .chunk_import = wrap_import,

@@ -238,12 +238,47 @@ static void encode_one(struct subject *subject)
                "encode_rebase() is not the same as encoding anew");
 }
 
+/* Two that are plain, one of no rank, and one behind it. */
+static void encode_some(struct subject *subject)
+{
+    _Alignas(128) unsigned char map[4][2 * MAP_BYTES];
+    _Alignas(128) unsigned char alone[2 * MAP_BYTES];
+    struct ashlar_spec specs[4];
+    struct check_report *report = subject->report;
+    void *maps[4];
+    size_t done = SIZE_MAX, i;
+
+    for (i = 0; i < 4; i++) {
+        specs[i] = plain_spec((UINT64_C(1) << 32) + i * 4096);
+        maps[i] = map[i];
+    }
+    specs[2].rank = 0;
+    memset(map, 0xa5, sizeof(map));
+    check_that(report, CHECK_ENCODE,
+               CALL(subject, encode_many, specs, sizeof(specs[0]), maps, 4,
+                    &done) != ASHLAR_OK &&
+                   done == 2,
+               "encode_many() did not stop at the third spec, of rank 0");
+    check_that(report, CHECK_ENCODE,
+               map[3][0] == 0xa5 && is_in_bounds(map[3]) &&
+                   memcmp(map[3], map[3] + MAP_BYTES, MAP_BYTES) == 0,
+               "encode_many() wrote behind what it refused");
+    check_that(report, CHECK_ENCODE,
+               CALL(subject, encode_many, specs, 3 * sizeof(specs[0]), maps, 2,
+                    &done) == ASHLAR_OK &&
+                   done == 2 && is_in_bounds(map[0]) && is_in_bounds(map[1]) &&
+                   encode(subject, &specs[3], alone) == ASHLAR_OK &&
+                   memcmp(map[1], alone, MAP_BYTES) == 0,
+               "encode_many() of every third spec is not the same as encode()");
+}
+
 void trial_encode(struct subject *subject)
 {
     _Alignas(128) unsigned char map[2 * MAP_BYTES];
     struct ashlar_spec spec = plain_spec(UINT64_C(1) << 32);
 
     encode_one(subject);
+    encode_some(subject);
     spec.rank = 0;
     check_that(subject->report, CHECK_ENCODE,
                encode(subject, &spec, map) != ASHLAR_OK,

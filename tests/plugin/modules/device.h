@@ -149,6 +149,24 @@ static enum ashlar_status encode(void *state, const struct ashlar_spec *spec,
     return ASHLAR_OK;
 }
 
+static enum ashlar_status encode_many(void *state,
+                                      const struct ashlar_spec *specs,
+                                      size_t step, void *const *maps, size_t n,
+                                      size_t *done_out)
+{
+    enum ashlar_status status = ASHLAR_OK;
+    const char *spec = (const char *)specs;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        status = encode(state, (const void *)(spec + i * step), maps[i]);
+        if (status != ASHLAR_OK)
+            break;
+    }
+    *done_out = i;
+    return status;
+}
+
 static enum ashlar_status encode_rebase(void *state, void *map,
                                         uint64_t address)
 {
@@ -177,6 +195,7 @@ open_device(const struct ashlar_host *host,
            .scatter_load = scatter_load, .scatter = scatter,                   \
            .fence_record = fence_record, .fence_event = fence_event,           \
            .fence_query = fence_query, .fence_drop = fence_drop,               \
-           .encode = encode, .encode_rebase = encode_rebase, __VA_ARGS__)
+           .encode = encode, .encode_many = encode_many,                       \
+           .encode_rebase = encode_rebase, __VA_ARGS__)
 
 #endif
