@@ -25,6 +25,7 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "pool/pool.h"
+#include "type/type.h"
 
 /* Some microseconds: worth the trip to next, and no long wait at the end. */
 #define PART ((size_t)32)
@@ -32,7 +33,7 @@
 /* What every map reads, what every part writes, and what failures do: each has
  * lines of its own. */
 struct ashlar_tensormap_batch {
-    struct ashlar_source *source; /* held */
+    struct ashlar_source *source; /* held, but by a batch of one call */
     struct ashlar_pool *pool;
     const char *specs;
     size_t step; /* bytes from spec to spec */
@@ -55,22 +56,28 @@ spec_at(const struct ashlar_tensormap_batch *batch, size_t i)
 
 /* --- the pool ------------------------------------------------------------- */
 
-static enum ashlar_status check_pool(struct ashlar_pool *pool, const char *call)
+static enum ashlar_status refuse_type(const struct ashlar_pool *pool)
 {
     struct ashlar_type_info info = ASHLAR_TYPE_INFO_INIT;
-    enum ashlar_status status = pool_check(pool, call);
 
-    if (status == ASHLAR_OK)
-        status = ashlar_type_query(pool->type, &info);
+    (void)ashlar_type_query(pool->type, &info);
+    return error_set(ASHLAR_ERR_INVALID,
+                     "pool \"%s\" is of \"%s\", %zu bytes at multiples "
+                     "of %zu; tensor maps go into one of \"CUtensorMap\"",
+                     pool->name, info.name, info.object_size, info.alignment);
+}
+
+static enum ashlar_status check_pool(struct ashlar_pool *pool, const char *call)
+{
+    enum ashlar_status status = pool_check(pool, call);
+    size_t size, alignment, stride;
+
     if (status != ASHLAR_OK)
         return status;
-    if (info.object_size != ASHLAR_TENSOR_MAP_BYTES ||
-        info.alignment % ASHLAR_TENSOR_MAP_BYTES != 0)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "pool \"%s\" is of \"%s\", %zu bytes at multiples "
-                         "of %zu; tensor maps go into one of \"CUtensorMap\"",
-                         pool->name, info.name, info.object_size,
-                         info.alignment);
+    type_layout(pool->type, &size, &alignment, &stride);
+    if (size != ASHLAR_TENSOR_MAP_BYTES ||
+        alignment % ASHLAR_TENSOR_MAP_BYTES != 0)
+        return refuse_type(pool);
     if (!source_can(pool->plan.source, ASHLAR_CAN_HOST_ACCESS))
         return error_set(ASHLAR_ERR_INVALID,
                          "pool \"%s\" is on memory of \"%s\", which the host "
@@ -188,6 +195,7 @@ static enum ashlar_status begin(struct ashlar_tensormap_batch *batch,
 {
     enum ashlar_status status = ASHLAR_OK;
 
+    batch->source = source;
     batch->pool = pool;
     batch->specs = (const char *)specs;
     batch->step = n == 0 ? 0 : specs->size;
@@ -199,8 +207,6 @@ static enum ashlar_status begin(struct ashlar_tensormap_batch *batch,
     lock_init(&batch->lock);
     if (n != 0)
         status = ashlar_pool_get_bulk(pool, maps, n);
-    if (status == ASHLAR_OK)
-        batch->source = source_hold(source);
     return status;
 }
 
@@ -218,7 +224,6 @@ static enum ashlar_status end(struct ashlar_tensormap_batch *batch,
     }
     if (culprit_out != NULL)
         *culprit_out = batch->culprit;
-    source_drop(batch->source);
     return status;
 }
 
@@ -239,7 +244,8 @@ enum ashlar_status ashlar_tensormap_encode_many(struct ashlar_source *source,
             *culprit_out = n;
         return status;
     }
-    (void)work(&batch);
+    if (n != 0)
+        (void)encode_part(&batch, 0, n);
     return end(&batch, culprit_out);
 }
 
@@ -263,11 +269,13 @@ enum ashlar_status ashlar_tensormap_batch_create(
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the record of a batch");
     status = begin(batch, source, pool, specs, n, maps_out);
-    if (status != ASHLAR_OK)
+    if (status != ASHLAR_OK) {
         memory_free(batch);
-    else
-        *batch_out = batch;
-    return status;
+        return status;
+    }
+    (void)source_hold(source);
+    *batch_out = batch;
+    return ASHLAR_OK;
 }
 
 enum ashlar_status
@@ -302,6 +310,7 @@ ashlar_tensormap_batch_finish(struct ashlar_tensormap_batch *batch,
                          working);
     (void)work(batch);
     status = end(batch, culprit_out);
+    source_drop(batch->source);
     memory_free(batch);
     return status;
 }
