@@ -103,7 +103,8 @@ ASHLAR_API enum ashlar_status ashlar_cache_close(struct ashlar_cache *cache);
  * @par Threads  The thread that holds the cache.
  * @since 0.1
  */
-ASHLAR_API void *ashlar_cache_get_slow(struct ashlar_cache *cache);
+ASHLAR_API void *
+ashlar_cache_get_slow(struct ashlar_cache *cache) ASHLAR_NO_PLT;
 
 /**
  * What ashlar_cache_put() does when the slot is not the window's neighbour.
@@ -117,7 +118,7 @@ ASHLAR_API void *ashlar_cache_get_slow(struct ashlar_cache *cache);
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_cache_put_slow(struct ashlar_cache *cache,
-                                                    void *slot);
+                                                    void *slot) ASHLAR_NO_PLT;
 
 /**
  * Get n slots through a cache, all or none: see ashlar_pool_get_bulk().
@@ -132,7 +133,8 @@ ASHLAR_API enum ashlar_status ashlar_cache_put_slow(struct ashlar_cache *cache,
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_cache_get_bulk(struct ashlar_cache *cache,
-                                                    void **slots_out, size_t n);
+                                                    void **slots_out,
+                                                    size_t n) ASHLAR_NO_PLT;
 
 /**
  * Put n slots through a cache, all or none: see ashlar_pool_put_bulk().
@@ -147,9 +149,9 @@ ASHLAR_API enum ashlar_status ashlar_cache_get_bulk(struct ashlar_cache *cache,
  * @par Threads  The thread that holds the cache.
  * @since 0.1
  */
-ASHLAR_API enum ashlar_status ashlar_cache_put_bulk(struct ashlar_cache *cache,
-                                                    void *const *slots, size_t n,
-                                                    size_t *culprit_out);
+ASHLAR_API enum ashlar_status
+ashlar_cache_put_bulk(struct ashlar_cache *cache, void *const *slots, size_t n,
+                      size_t *culprit_out) ASHLAR_NO_PLT;
 
 /**
  * Get one slot, inline: see ashlar_pool_get().
