@@ -28,6 +28,10 @@ struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
     cache->limit = limit;
     cache->room = room;
     cache->window.stride = pool->plan.geometry.stride;
+    cache->no_state = SLOT_LIVE;
+    cache->marks = &cache->no_state;
+    cache->mark_mask = pool->checked ? UINT32_MAX : 0;
+    cache->mark_free = pool->checked ? SLOT_FREE : SLOT_LIVE;
     return cache;
 }
 
@@ -95,6 +99,8 @@ static void set_window(struct cache *cache, const struct extent *extent)
     cache->slab = extent->slab;
     cache->window.base = extent->slab->base;
     cache->window.state = extent->slab->state;
+    if (extent->slab->state != NULL)
+        cache->marks = extent->slab->state;
     set_begin(cache, extent->begin);
     order_for_fork();
     set_end(cache, extent->end);

@@ -65,7 +65,7 @@ void *ashlar_pool_get(struct ashlar_pool *pool)
 
     if (ASHLAR_UNLIKELY(cache == NULL))
         return get_first(pool);
-    return ashlar_cache_get(&cache->window);
+    return cache_get_next(cache);
 }
 
 static __attribute__((noinline)) enum ashlar_status
@@ -88,7 +88,7 @@ enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool, void *slot)
 
     if (ASHLAR_UNLIKELY(cache == NULL))
         return put_first(pool, slot);
-    return ashlar_cache_put(&cache->window, slot);
+    return cache_put_next(cache, slot);
 }
 
 static __attribute__((noinline)) enum ashlar_status
