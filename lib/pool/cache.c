@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "pool/address.h"
 #include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
@@ -36,11 +35,6 @@ struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
 }
 
 /* The window's members are read by others, for statistics. */
-static void set_begin(struct cache *cache, uint32_t begin)
-{
-    __atomic_store_n(&cache->window.begin, begin, __ATOMIC_RELAXED);
-}
-
 static void set_end(struct cache *cache, uint32_t end)
 {
     __atomic_store_n(&cache->window.end, end, __ATOMIC_RELAXED);
@@ -101,7 +95,7 @@ static void set_window(struct cache *cache, const struct extent *extent)
     cache->window.state = extent->slab->state;
     if (extent->slab->state != NULL)
         cache->marks = extent->slab->state;
-    set_begin(cache, extent->begin);
+    cache_set_begin(cache, extent->begin);
     order_for_fork();
     set_end(cache, extent->end);
     set_floor(cache);
@@ -127,7 +121,7 @@ static void push(struct cache *cache, const struct extent *extent)
         return;
     }
     if (extent->slab == cache->slab && extent->end == window->begin) {
-        set_begin(cache, extent->begin);
+        cache_set_begin(cache, extent->begin);
     } else if (extent->slab == cache->slab && extent->begin == window->end) {
         set_end(cache, extent->end);
     } else {
@@ -380,19 +374,6 @@ enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
     return ASHLAR_OK;
 }
 
-/* Hand out the first n slots of the window, which has them. */
-static inline void drain_window(struct cache *cache, void **slots_out, size_t n)
-{
-    const struct ashlar_cache *window = &cache->window;
-    uint32_t begin = window->begin;
-
-    set_begin(cache, begin + (uint32_t)n);
-    if (window->state != NULL)
-        state_fill(window->state + begin, n, SLOT_LIVE);
-    address_write_row(slots_out, window->base + begin * window->stride, n,
-                      window->stride);
-}
-
 /*
  * Hand out up to n of the slots that stand alone on top of the stack, of the
  * slab that the first of them is of; returns how many. What was put in no order
@@ -435,7 +416,7 @@ static size_t drain(struct cache *cache, void **slots_out, size_t n)
     if (got > n)
         got = n;
     if (got != 0)
-        drain_window(cache, slots_out, got);
+        cache_drain_window(cache, slots_out, got);
     for (before = got; got < n && depth != 0;) {
         singles = drain_singles(cache, depth, slots_out + got, n - got);
         if (singles != 0) {
@@ -454,7 +435,7 @@ static size_t drain(struct cache *cache, void **slots_out, size_t n)
     set_spilled(cache, cache->spilled - (got - before));
     if (got < n && depth != 0) {
         pop_window(cache);
-        drain_window(cache, slots_out + got, n - got);
+        cache_drain_window(cache, slots_out + got, n - got);
         return n;
     }
     set_floor(cache);
@@ -486,10 +467,8 @@ static enum ashlar_status get_beyond(struct ashlar_pool *pool,
     return ASHLAR_OK;
 }
 
-/* A bulk that the window has not. */
-static __attribute__((noinline)) enum ashlar_status
-get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
-         size_t n)
+enum ashlar_status cache_get_more(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n)
 {
     if (n == 0)
         return ASHLAR_OK;
@@ -510,16 +489,6 @@ get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
         return ASHLAR_OK;
     }
     return get_beyond(pool, cache, slots_out, n);
-}
-
-enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void **slots_out, size_t n)
-{
-    if (ASHLAR_UNLIKELY(cache == NULL || slots_out == NULL || n == 0 ||
-                        n > cache->window.end - cache->window.begin))
-        return get_more(pool, cache, slots_out, n);
-    drain_window(cache, slots_out, n);
-    return ASHLAR_OK;
 }
 
 size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
@@ -588,36 +557,9 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
         push_batch(cache, batch, n);
 }
 
-/*
- * The usual batch: the window's left neighbours, in order, which is how they
- * were got. False: it is another, and nothing was done.
- */
-static inline bool put_before_window(struct cache *cache, void *const *slots,
-                                     size_t n)
-{
-    struct ashlar_cache *window = &cache->window;
-    size_t stride = window->stride;
-    uint32_t front;
-
-    if (n > window->begin - window->floor)
-        return false;
-    front = window->begin - (uint32_t)n;
-    if ((char *)slots[0] != window->base + front * stride ||
-        (n > 1 && address_count_row(slots, n, stride) != n))
-        return false;
-    if (window->state != NULL) {
-        if (state_count_live(window->state + front, n) != n)
-            return false;
-        state_fill(window->state + front, n, SLOT_FREE);
-    }
-    set_begin(cache, front);
-    return true;
-}
-
-/* Any other batch; it takes a large frame. */
-static __attribute__((noinline)) enum ashlar_status
-put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
-          size_t n, size_t *culprit_out)
+enum ashlar_status cache_put_batch(struct ashlar_pool *pool,
+                                   struct cache *cache, void *const *slots,
+                                   size_t n, size_t *culprit_out)
 {
     struct batch batch;
     size_t accepted;
@@ -637,14 +579,4 @@ put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
     watch_put(pool, slots, n);
     settle(pool, cache, slots, n, &batch);
     return ASHLAR_OK;
-}
-
-enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void *const *slots, size_t n,
-                                  size_t *culprit_out)
-{
-    if (ASHLAR_LIKELY(cache != NULL && slots != NULL && n != 0) &&
-        put_before_window(cache, slots, n))
-        return ASHLAR_OK;
-    return put_batch(pool, cache, slots, n, culprit_out);
 }

@@ -32,12 +32,15 @@
 #ifndef ASHLAR_POOL_CACHE_H
 #define ASHLAR_POOL_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <ashlar/cache.h>
 
+#include "pool/address.h"
 #include "pool/slab.h"
+#include "pool/state.h"
 
 struct thread;
 
@@ -149,17 +152,94 @@ enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot);
 /** Set the error of a cache whose pool is gone. */
 enum ashlar_status cache_refuse_orphan(const char *call);
 
-/** Get n slots, all or none. cache may be NULL: then from the store. */
-enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void **slots_out, size_t n);
-
 /** Get up to n; fewer leave the reason as the last error. */
 size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
                       void **slots_out, size_t n);
 
-/** Put n slots, all or none. cache may be NULL: then to the store. */
-enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void *const *slots, size_t n,
-                                  size_t *culprit_out);
+/**
+ * Get n slots, all or none, that the window has not. cache may be NULL: then
+ * from the store.
+ */
+enum ashlar_status cache_get_more(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n);
+
+/**
+ * Put n slots, all or none, in any order. It takes a large frame. cache may be
+ * NULL: then to the store.
+ */
+enum ashlar_status cache_put_batch(struct ashlar_pool *pool,
+                                   struct cache *cache, void *const *slots,
+                                   size_t n, size_t *culprit_out);
+
+/** The window's front, which others read for statistics. */
+static inline void cache_set_begin(struct cache *cache, uint32_t begin)
+{
+    __atomic_store_n(&cache->window.begin, begin, __ATOMIC_RELAXED);
+}
+
+/** Hand out the first n slots of the window, which has them. */
+static inline void cache_drain_window(struct cache *cache, void **slots_out,
+                                      size_t n)
+{
+    const struct ashlar_cache *window = &cache->window;
+    uint32_t begin = window->begin;
+
+    cache_set_begin(cache, begin + (uint32_t)n);
+    if (window->state != NULL)
+        state_fill(window->state + begin, n, SLOT_LIVE);
+    address_write_row(slots_out, window->base + begin * window->stride, n,
+                      window->stride);
+}
+
+/** Get n slots, all or none: from the window, if it has them. */
+static inline enum ashlar_status cache_get_bulk(struct ashlar_pool *pool,
+                                                struct cache *cache,
+                                                void **slots_out, size_t n)
+{
+    size_t room = cache->window.end - cache->window.begin;
+
+    if (ASHLAR_UNLIKELY(n - 1 >= room || slots_out == NULL)) /* or n is 0 */
+        return cache_get_more(pool, cache, slots_out, n);
+    cache_drain_window(cache, slots_out, n);
+    return ASHLAR_OK;
+}
+
+/**
+ * Put the window's left neighbours, 1 or more, in order, which is how they were
+ * got. False: the batch is another, and nothing was done.
+ */
+static inline bool cache_put_before_window(struct cache *cache,
+                                           void *const *slots, size_t n)
+{
+    struct ashlar_cache *window = &cache->window;
+    size_t stride = window->stride;
+    uint32_t front;
+
+    if (n > window->begin - window->floor)
+        return false;
+    front = window->begin - (uint32_t)n;
+    if ((char *)slots[0] != window->base + front * stride ||
+        (n > 1 && address_count_row(slots, n, stride) != n))
+        return false;
+    if (window->state != NULL) {
+        if (state_count_live(window->state + front, n) != n)
+            return false;
+        state_fill(window->state + front, n, SLOT_FREE);
+    }
+    cache_set_begin(cache, front);
+    return true;
+}
+
+/** Put n slots, all or none: most often before the window. */
+static inline enum ashlar_status cache_put_bulk(struct ashlar_pool *pool,
+                                                struct cache *cache,
+                                                void *const *slots, size_t n,
+                                                size_t *culprit_out)
+{
+    if (ASHLAR_LIKELY(n != 0 && slots != NULL) &&
+        cache_put_before_window(cache, slots, n))
+        return ASHLAR_OK;
+    return cache_put_batch(pool, cache, slots, n, culprit_out);
+}
 
 #endif
