@@ -17,10 +17,13 @@
  * ashlar_pool_put().
  *
  * Invariants:
- *   - floor <= begin <= end, and slots begin to end - 1 of the slab at base
+ *   - begin <= end, and slots begin to end - 1 of the slab at base
  *     are this cache's and free;
- *   - state[i] tells whether slot i is live; NULL in an unchecked pool;
- *   - begin == floor when a put would overfill the cache.
+ *   - state[i] tells whether slot i is live; NULL when a get has nothing to
+ *     write there: in an unchecked pool, and while the library tells live slots
+ *     by begin instead;
+ *   - begin <= floor when a put may not go to the window: it would overfill the
+ *     cache, or the library is to see it.
  *
  * In a child of fork(2) every cache is empty: what it kept is free. One that
  * another thread of the parent held may be used or closed there all the same.

@@ -19,9 +19,10 @@
  *     stack[0 .. depth - 1];
  *   - depth <= room; a cache that is full of stretches gives the oldest away,
  *     as one that is full of slots does;
- *   - floor is the lowest begin for which kept <= limit would still hold;
- *   - marks[i & mark_mask] is the state of slot i of the window's slab, or in an
- *     unchecked pool a byte that all slots share and that always says live;
+ *   - floor is the lowest begin for which kept <= limit would still hold; end,
+ *     when the window is marked ahead (ahead.h);
+ *   - marks[i & mark_mask] is the state of slot i of the window's slab; where
+ *     window.state is NULL it is no_state, which always says live;
  *   - pool is NULL iff the pool was destroyed under a caller-held cache, and
  *     then it keeps nothing.
  *
@@ -39,6 +40,7 @@
 #include <ashlar/cache.h>
 
 #include "pool/address.h"
+#include "pool/ahead.h"
 #include "pool/slab.h"
 #include "pool/state.h"
 
@@ -57,6 +59,8 @@ struct cache {
     uint32_t depth;
     uint32_t room;        /* entries of stack */
     struct thread *owner; /* NULL: a caller's */
+    struct ahead ahead;
+    struct ahead_known known; /* of windows that others marked ahead */
     struct cache *next;
     struct cache *previous;
     struct extent stack[];
@@ -124,6 +128,13 @@ static inline enum ashlar_status cache_put_next(struct cache *cache, void *slot)
 
 /** A cache that keeps nothing, of no pool's list; NULL: no memory. */
 struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit);
+
+/** The window's states are those that a get and a put write, or none are. */
+void cache_mark_states(struct cache *cache);
+void cache_mark_nothing(struct cache *cache);
+
+/** How far begin may go back until the cache is full. */
+void cache_set_floor(struct cache *cache);
 
 /** Slots kept; exact for the owner, about right for others. */
 uint64_t cache_kept(const struct cache *cache);
@@ -215,7 +226,7 @@ static inline bool cache_put_before_window(struct cache *cache,
     size_t stride = window->stride;
     uint32_t front;
 
-    if (n > window->begin - window->floor)
+    if (window->begin <= window->floor || n > window->begin - window->floor)
         return false;
     front = window->begin - (uint32_t)n;
     if ((char *)slots[0] != window->base + front * stride ||
