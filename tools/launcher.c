@@ -211,6 +211,7 @@ static void wait_for_end(struct launcher *launcher,
                          const struct worker *workers,
                          struct progress *progress)
 {
+    show(launcher, workers, progress);
     pthread_mutex_lock(&launcher->mutex);
     while (launcher->running != 0) {
         struct timespec until;

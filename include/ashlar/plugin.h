@@ -195,7 +195,11 @@ struct ashlar_plugin {
                                size_t option_count,
                                struct ashlar_plugin_info *info,
                                void **state_out);
-    /** Close it; nothing of it is in use any more. */
+    /**
+     * Close it; nothing of it is in use any more. May wait for the device's
+     * work, as "cuda" does where it scattered: a driver that unloads a kernel
+     * waits for all work of its context.
+     */
     void (*close)(void *state);
 
     /* --- ASHLAR_CAN_BLOCKS ------------------------------------------------- */

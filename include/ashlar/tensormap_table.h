@@ -133,8 +133,7 @@ struct ashlar_tensormap_table_options {
  *                                      could not load the kernel that scatters;
  *         ASHLAR_ERR_FORKED            a source is the parent's.
  *
- * @par Threads  Any thread at any time.
- * @par Never    while the calling thread captures: loading is illegal then.
+ * @par Threads  Any thread at any time, also while a stream is being captured.
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_tensormap_table_create(

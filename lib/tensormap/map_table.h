@@ -80,6 +80,13 @@
 /** Not a slot: the end of a chain. */
 #define NO_SLOT UINT32_MAX
 
+/**
+ * Slots side by side that are looked at together where there may be thousands.
+ * A loop over a block has no branch, and a count that the compiler knows, so
+ * that it is made of vector instructions.
+ */
+#define SLOT_BLOCK 32u
+
 /** What waits that a verb looks at when it needs nothing of it. */
 #define GLANCE 4u
 
@@ -198,12 +205,15 @@ enum claim { CLAIM_FILL, CLAIM_PUBLISH, CLAIM_REWRITE };
  * Take slots in hand, all or none. The lock is held.
  *
  * @param stream       What a publish or rewrite is queued on.
+ * @param run_out      Receives how many handles, from the first on, were found
+ *                     to be of slots side by side; more of them may be.
  * @param culprit_out  Receives the index of the handle that is refused.
  */
 enum ashlar_status
 map_table_claim(struct ashlar_tensormap_table *table,
                 const struct ashlar_tensormap_handle *handles, size_t n,
-                enum claim what, uint64_t stream, size_t *culprit_out);
+                enum claim what, uint64_t stream, size_t *run_out,
+                size_t *culprit_out);
 
 /** Out of hand again, as before. The lock is held. */
 void map_table_unclaim(struct ashlar_tensormap_table *table,

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "tensormap/tensormap.h"
@@ -93,12 +94,38 @@ static bool is_in_the_way(struct ashlar_tensormap_table *table, uint32_t index,
     return true;
 }
 
-enum ashlar_status
-map_table_claim(struct ashlar_tensormap_table *table,
-                const struct ashlar_tensormap_handle *handles, size_t n,
-                enum claim what, uint64_t stream, size_t *culprit_out)
+/*
+ * Take a block to be published, if it is as most are: leased slots side by side,
+ * encoded, in nobody's hands, and naming no publication. If not, nothing is
+ * done. The test of the last handle spares scattered ones the rest.
+ */
+static bool claim_block(struct ashlar_tensormap_table *table,
+                        const struct ashlar_tensormap_handle *handles)
 {
-    enum ashlar_status status;
+    const uint32_t mask = WORD_STATE | WORD_IN_HAND | WORD_NAMES;
+    uint32_t first = handles[0].index, differs = 0, i;
+    uint32_t *words;
+
+    if (handles[SLOT_BLOCK - 1].index != first + SLOT_BLOCK - 1 ||
+        (size_t)first + SLOT_BLOCK > table->max_slots)
+        return false;
+    words = &table->words[first];
+    for (i = 0; i < SLOT_BLOCK; i++)
+        differs |= (handles[i].index ^ (first + i)) |
+                   (words[i] >> WORD_GENERATION_SHIFT ^ handles[i].generation) |
+                   ((words[i] & mask) ^ ASHLAR_TENSORMAP_ENCODED);
+    if (differs != 0)
+        return false;
+    for (i = 0; i < SLOT_BLOCK; i++)
+        words[i] |= WORD_IN_HAND;
+    return true;
+}
+
+/* Take them one by one, up to one that is refused; how many were taken. */
+static size_t claim_each(struct ashlar_tensormap_table *table,
+                         const struct ashlar_tensormap_handle *handles,
+                         size_t n, enum claim what, uint64_t stream)
+{
     uint32_t index, word;
     size_t i;
 
@@ -114,12 +141,46 @@ map_table_claim(struct ashlar_tensormap_table *table,
             break;
         table->words[index] = word | WORD_IN_HAND;
     }
-    if (i == n)
-        return ASHLAR_OK;
-    *culprit_out = i;
-    status = map_table_refuse_handle(table, handles[i], i, what);
-    map_table_unclaim(table, handles, i);
+    return i;
+}
+
+/* One is refused: those before it are out of hand again. */
+static enum ashlar_status
+give_back(struct ashlar_tensormap_table *table,
+          const struct ashlar_tensormap_handle *handles, size_t culprit,
+          enum claim what)
+{
+    enum ashlar_status status =
+        map_table_refuse_handle(table, handles[culprit], culprit, what);
+
+    map_table_unclaim(table, handles, culprit);
     return status;
+}
+
+enum ashlar_status
+map_table_claim(struct ashlar_tensormap_table *table,
+                const struct ashlar_tensormap_handle *handles, size_t n,
+                enum claim what, uint64_t stream, size_t *run_out,
+                size_t *culprit_out)
+{
+    size_t i, count, taken, run = 0;
+
+    for (i = 0; i < n; i += count) {
+        count = min_size(n - i, SLOT_BLOCK);
+        if (what == CLAIM_PUBLISH && count == SLOT_BLOCK &&
+            claim_block(table, handles + i)) {
+            if (run == i && handles[i].index == handles[0].index + i)
+                run += count;
+            continue;
+        }
+        taken = claim_each(table, handles + i, count, what, stream);
+        if (taken < count) {
+            *culprit_out = i + taken;
+            return give_back(table, handles, i + taken, what);
+        }
+    }
+    *run_out = run;
+    return ASHLAR_OK;
 }
 
 void map_table_unclaim(struct ashlar_tensormap_table *table,
@@ -149,9 +210,11 @@ static enum ashlar_status pick_up(struct ashlar_tensormap_table *table,
                                   size_t n, size_t *culprit_out)
 {
     enum ashlar_status status;
+    size_t run;
 
     lock_take(&table->lock);
-    status = map_table_claim(table, handles, n, CLAIM_FILL, 0, culprit_out);
+    status =
+        map_table_claim(table, handles, n, CLAIM_FILL, 0, &run, culprit_out);
     lock_give(&table->lock);
     return status;
 }

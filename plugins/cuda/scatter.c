@@ -8,6 +8,10 @@
  * cuda_scatter_load(); in any other by the first that scatters there. Not while
  * the stream is being captured: to load allocates, and may wait for the device.
  * Drivers load lazily: not before cuModuleGetFunction(), which is called at once.
+ *
+ * To unload waits for all work of the context (an H200 was asked), so what was
+ * loaded stays until the source is closed, and threads that want the kernel at
+ * once take turns: none has a second one to get rid of.
  */
 #include "config.h"
 
@@ -37,25 +41,17 @@ static CUfunction find_kernel(struct cuda *cuda,
     return kernel;
 }
 
-/* Keep what was loaded, unless another thread was faster. */
 static void keep(struct cuda *cuda, struct cuda_context *context,
                  CUmodule module, CUfunction kernel)
 {
-    bool kept;
-
     (void)pthread_mutex_lock(&cuda->lock);
-    kept = context->module == NULL;
-    if (kept) {
-        context->module = module;
-        context->scatter = kernel;
-    }
+    context->module = module;
+    context->scatter = kernel;
     (void)pthread_mutex_unlock(&cuda->lock);
-    if (!kept)
-        (void)cuda->driver.module_unload(module);
 }
 
-/* Load the kernel in the context of a visit, which is the current one. */
-static enum ashlar_status load(struct cuda *cuda, struct cuda_context *context)
+static enum ashlar_status load_alone(struct cuda *cuda,
+                                     struct cuda_context *context)
 {
     CUfunction kernel;
     CUmodule module;
@@ -73,6 +69,18 @@ static enum ashlar_status load(struct cuda *cuda, struct cuda_context *context)
     return ASHLAR_OK;
 }
 
+/* Have the kernel in the context of a visit, which is the current one. */
+static enum ashlar_status load(struct cuda *cuda, struct cuda_context *context)
+{
+    enum ashlar_status status = ASHLAR_OK;
+
+    (void)pthread_mutex_lock(&cuda->loading);
+    if (find_kernel(cuda, context) == NULL)
+        status = load_alone(cuda, context);
+    (void)pthread_mutex_unlock(&cuda->loading);
+    return status;
+}
+
 enum ashlar_status cuda_scatter_load(void *state)
 {
     struct cuda *cuda = state;
@@ -86,7 +94,7 @@ enum ashlar_status cuda_scatter_load(void *state)
     context = cuda_context_of(cuda, &visit);
     if (context == NULL)
         status = cuda_no_records(cuda);
-    else if (find_kernel(cuda, context) == NULL)
+    else
         status = load(cuda, context);
     cuda_visit_end(cuda, &visit);
     return status;

@@ -417,6 +417,7 @@ enum ashlar_status cuda_open(const struct ashlar_host *host,
         return status;
     }
     cuda_spaces_start(&cuda->spaces);
+    (void)pthread_mutex_init(&cuda->loading, NULL);
     (void)pthread_mutex_init(&cuda->lock, NULL);
     *state_out = cuda;
     return ASHLAR_OK;
@@ -428,6 +429,7 @@ void cuda_close(void *state)
 
     cuda_contexts_close(cuda);
     (void)pthread_mutex_destroy(&cuda->lock);
+    (void)pthread_mutex_destroy(&cuda->loading);
     cuda_spaces_end(&cuda->spaces, cuda->host);
     cuda->host->free(cuda);
 }

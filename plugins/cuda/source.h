@@ -26,7 +26,8 @@
  * location device_count + n is node n.
  *
  * Invariants: what stands before `spaces` is constant once the source is open;
- * the lock below is never held across a call of the driver.
+ * the lock below is never held across a call of the driver. The one for loading
+ * is, and comes before it.
  */
 #ifndef ASHLAR_PLUGINS_CUDA_SOURCE_H
 #define ASHLAR_PLUGINS_CUDA_SOURCE_H
@@ -53,6 +54,8 @@ struct cuda {
     CUmemAllocationHandleType exported_as; /* NONE: no export */
 
     struct cuda_spaces spaces; /* what is reserved; has a lock of its own */
+
+    pthread_mutex_t loading; /* of the kernel, in whatever context */
 
     pthread_mutex_t lock; /* all below */
     CUcontext primary;    /* retained by a copy; NULL: not yet */

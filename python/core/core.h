@@ -341,8 +341,7 @@ void stand_drop(struct stand *stand, enum stander stander);
 PyObject *stand_close(struct stand *stand, const struct fences *fences);
 
 /** close(after=None) as Python calls it. */
-PyObject *stand_close_after(PyObject *self, PyObject *args,
-                            PyObject *keywords);
+PyObject *stand_close_after(PyObject *self, PyObject *args, PyObject *keywords);
 
 /** close() without. */
 PyObject *stand_close_now(PyObject *self, PyObject *unused);
@@ -365,8 +364,7 @@ PyObject *stand_answer(struct stand *stand, enum ashlar_status status);
 
 /** Take what the library gave over. */
 void lease_start(struct lease *lease, const struct lease_kind *kind,
-                 struct stand_object *owner, const void *address,
-                 size_t bytes);
+                 struct stand_object *owner, const void *address, size_t bytes);
 
 /** The address; NULL and an exception when it was released. */
 char *lease_address(struct lease *lease, PyObject *self);
@@ -457,7 +455,8 @@ PyObject *range_do_prepare(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *range_do_shrink(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *range_do_decommit(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *range_do_commit(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *range_do_retire_old(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *range_do_retire_old(PyObject *self, PyObject *args,
+                              PyObject *keywords);
 PyObject *range_do_allow(PyObject *self, PyObject *args, PyObject *keywords);
 
 /** A buffer over a stretch that is looked at. */
@@ -485,6 +484,12 @@ PyObject *spec_new_of(struct core_state *state, const struct ashlar_spec *spec);
 
 /** The name of a spec's enum value, its number when it has none. */
 PyObject *spec_setting(enum ashlar_spec_field field, uint32_t value);
+
+/* specread.c */
+
+/** A spec by Spec()'s arguments; false and an exception if they are none. */
+bool spec_parse(struct core_state *state, PyObject *args, PyObject *keywords,
+                struct ashlar_spec *spec);
 
 /* check.c */
 

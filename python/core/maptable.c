@@ -310,8 +310,7 @@ PyDoc_STRVAR(
     "at_end     fences that a lease waits for which is retired without, or "
     "just dropped,\n           and the table's end; QUIET unless given\n\n"
     "A kernel finds map i at table.address + 128 * i, for the table's life. "
-    "Not to be made while\nthe thread captures a graph. Any thread may use "
-    "it.");
+    "Any thread may use\nit.");
 
 static PyType_Slot table_slots[] = {
     {Py_tp_doc, (void *)table_doc}, {Py_tp_new, table_new},

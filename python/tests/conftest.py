@@ -85,7 +85,7 @@ def run_in_child(work):
     pid = os.fork()
     if pid == 0:
         try:
-            signal.alarm(60)
+            signal.alarm(300)
             work()
             os._exit(0)
         except BaseException:
@@ -129,7 +129,7 @@ def python():
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert result.returncode == status, result.stderr
         if quiet:

@@ -3,7 +3,9 @@
 /* Modules, and launches of the kernel that the plug-in "cuda" brings. */
 #include "conformance.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "scatter_ptx.h"
 
@@ -48,8 +50,9 @@ static void ask_images(void)
     cu.DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                           0);
     if (major == 9)
-        ASK("load PTX for a newer device", CUDA_ERROR_NO_BINARY_FOR_GPU,
-            cu.ModuleLoadData(&module, ".version 8.6\n.target sm_100\n"));
+        ASK("load PTX for a newer device", CUDA_ERROR_INVALID_PTX,
+            cu.ModuleLoadData(
+                &module, ".version 8.6\n.target sm_100\n.address_size 64\n"));
     else
         ask_not("load PTX for a newer device", "which is newer, is not known");
     ASK("load PTX without a kernel", CUDA_SUCCESS,
@@ -74,11 +77,48 @@ static void ask_functions(CUmodule module)
         cu.ModuleGetFunction(NULL, module, CUDA_SCATTER_KERNEL));
 }
 
-/* Load while a stream is captured, in the thread's mode. */
-static void ask_during_capture(const char *question, CUstreamCaptureMode mode,
-                               CUresult expected, CUresult expected_end)
+/* What is done with a module while a stream is captured, in the thread's mode. */
+static CUresult load_one(CUmodule *module, CUstream stream)
 {
-    CUmodule module = NULL;
+    (void)stream;
+    return cu.ModuleLoadData(module, cuda_scatter_ptx);
+}
+
+static CUresult find_one(CUmodule *module, CUstream stream)
+{
+    CUfunction function;
+
+    (void)stream;
+    return cu.ModuleGetFunction(&function, *module, CUDA_SCATTER_KERNEL);
+}
+
+/* Of no maps: its pointers lead nowhere. */
+static CUresult launch_one(CUmodule *module, CUstream stream)
+{
+    CUdeviceptr nowhere = 0;
+    uint32_t count = 0;
+    void *arguments[] = {&nowhere, &nowhere, &nowhere, &count};
+    CUfunction function;
+    CUresult result =
+        cu.ModuleGetFunction(&function, *module, CUDA_SCATTER_KERNEL);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    return cu.LaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments,
+                           NULL);
+}
+
+static CUresult unload_one(CUmodule *module, CUstream stream)
+{
+    (void)stream;
+    return cu.ModuleUnload(*module);
+}
+
+/* Whether it is one that spoils the capture. */
+static void ask_during_capture(const char *question, CUstreamCaptureMode mode,
+                               CUresult (*use)(CUmodule *, CUstream),
+                               CUmodule *module, bool spoils)
+{
     CUgraph graph = NULL;
     CUstream stream;
     CUresult result, end;
@@ -88,15 +128,59 @@ static void ask_during_capture(const char *question, CUstreamCaptureMode mode,
                cu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL)))
         return;
     cu.ThreadExchangeStreamCaptureMode(&mode);
-    result = cu.ModuleLoadData(&module, cuda_scatter_ptx);
+    result = use(module, stream);
     cu.ThreadExchangeStreamCaptureMode(&mode);
     end = cu.StreamEndCapture(stream, &graph);
-    ask_pair(question, expected, expected_end, result, end);
-    if (result == CUDA_SUCCESS)
-        works("unload", cu.ModuleUnload(module));
+    ask_pair(question,
+             spoils ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS,
+             spoils ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS,
+             result, end);
     if (end == CUDA_SUCCESS)
         works("the graph", cu.GraphDestroy(graph));
     works("the stream", cu.StreamDestroy(stream));
+}
+
+static void ask_captures(void)
+{
+    const CUstreamCaptureMode global = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    const CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUmodule module = NULL;
+
+    ask_during_capture("load during a capture", global, load_one, &module,
+                       false);
+    ask_during_capture("a function during a capture", global, find_one, &module,
+                       false);
+    ask_during_capture("its first launch in one", global, launch_one, &module,
+                       false);
+    ask_during_capture("unload during a capture", global, unload_one, &module,
+                       true);
+    ask_during_capture("relaxed: load during a capture", relaxed, load_one,
+                       &module, false);
+    ask_during_capture("relaxed: unload during a capture", relaxed, unload_one,
+                       &module, false);
+}
+
+static void ask_contexts(CUcontext context)
+{
+    CUresult (*create)(CUcontext *, unsigned, CUdevice);
+    CUcontext other;
+    CUfunction function;
+    CUmodule module, stays;
+
+    works("load", cu.ModuleLoadData(&module, cuda_scatter_ptx));
+    works("load", cu.ModuleLoadData(&stays, cuda_scatter_ptx));
+    cu.CtxSetCurrent(NULL);
+    ASK("load without a context", CUDA_ERROR_INVALID_CONTEXT,
+        cu.ModuleLoadData(&module, cuda_scatter_ptx));
+    ASK("a function without a context", CUDA_SUCCESS,
+        cu.ModuleGetFunction(&function, module, CUDA_SCATTER_KERNEL));
+    ASK("unload without a context", CUDA_SUCCESS, cu.ModuleUnload(module));
+    *(void **)&create = driver_function("cuCtxCreate_v2");
+    if (works("another context", create(&other, 0, 0)))
+        ASK("unload in another context", CUDA_SUCCESS, cu.ModuleUnload(stays));
+    cu.CtxSetCurrent(context);
+    ASK("unload what is not loaded any more", CUDA_ERROR_INVALID_HANDLE,
+        cu.ModuleUnload(stays));
 }
 
 void chapter_modules(void)
@@ -109,20 +193,10 @@ void chapter_modules(void)
     ask_images();
     ASK("load", CUDA_SUCCESS, cu.ModuleLoadData(&module, cuda_scatter_ptx));
     ask_functions(module);
-    ask_during_capture("load during a capture", CU_STREAM_CAPTURE_MODE_GLOBAL,
-                       CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                       CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    ask_during_capture("relaxed: load during a capture",
-                       CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_SUCCESS,
-                       CUDA_SUCCESS);
-    works("the current context", cu.CtxGetCurrent(&context));
-    cu.CtxSetCurrent(NULL);
-    ASK("load without a context", CUDA_ERROR_INVALID_CONTEXT,
-        cu.ModuleLoadData(&module, cuda_scatter_ptx));
-    ASK("unload without a context", CUDA_ERROR_INVALID_CONTEXT,
-        cu.ModuleUnload(module));
-    cu.CtxSetCurrent(context);
     ASK("unload", CUDA_SUCCESS, cu.ModuleUnload(module));
+    ask_captures();
+    works("the current context", cu.CtxGetCurrent(&context));
+    ask_contexts(context);
 }
 
 /* --- launches ------------------------------------------------------------- */
@@ -195,7 +269,7 @@ static void ask_shapes(void)
     ASK("without arguments", CUDA_ERROR_INVALID_VALUE,
         cu.LaunchKernel(my.function, 1, 1, 1, 1, 1, 1, 0, my.stream, NULL,
                         NULL));
-    ASK("with arguments twice", CUDA_ERROR_INVALID_VALUE,
+    ASK("with arguments twice", CUDA_SUCCESS,
         cu.LaunchKernel(my.function, 1, 1, 1, 1, 1, 1, 0, my.stream, missing,
                         extra));
     ASK("no function", CUDA_ERROR_INVALID_HANDLE,
@@ -279,9 +353,50 @@ void chapter_misaligned(void)
     ASK("load", CUDA_ERROR_MISALIGNED_ADDRESS,
         cu.ModuleLoadData(&my.module, cuda_scatter_ptx));
     ASK("launch", CUDA_ERROR_MISALIGNED_ADDRESS, launch());
+    ASK("unload", CUDA_ERROR_MISALIGNED_ADDRESS, cu.ModuleUnload(my.module));
+    ASK("unload it again", CUDA_ERROR_MISALIGNED_ADDRESS,
+        cu.ModuleUnload(my.module));
 }
 
-/* What a driver does then is not documented; a simulated one fails the context. */
+/* --- unloaded meanwhile ---------------------------------------------------- */
+
+/* Milliseconds in which a call comes back that waits for nothing. */
+#define SOON 300
+
+struct unloading {
+    CUcontext context;
+    CUresult result;
+    int back;
+};
+
+static void *unload_apart(void *argument)
+{
+    struct unloading *unloading = argument;
+
+    cu.CtxSetCurrent(unloading->context);
+    unloading->result = cu.ModuleUnload(my.module);
+    __atomic_store_n(&unloading->back, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Unload, by another thread, while something is held. */
+static void ask_unloading(struct held *held)
+{
+    const struct timespec soon = {0, SOON * 1000000L};
+    struct unloading unloading = {.result = CUDA_ERROR_UNKNOWN};
+    pthread_t thread;
+
+    works("the current context", cu.CtxGetCurrent(&unloading.context));
+    if (pthread_create(&thread, NULL, unload_apart, &unloading) != 0)
+        return;
+    nanosleep(&soon, NULL);
+    ask_number("it is back before", 0,
+               (uint64_t)__atomic_load_n(&unloading.back, __ATOMIC_ACQUIRE));
+    let_go(held);
+    (void)pthread_join(thread, NULL);
+    ASK("unload", CUDA_SUCCESS, unloading.result);
+}
+
 void chapter_unloaded(void)
 {
     struct held held;
@@ -290,7 +405,37 @@ void chapter_unloaded(void)
         return;
     works("work before it", hold(&held, my.stream));
     works("launch", launch());
-    ASK("unload while it waits", ANY, cu.ModuleUnload(my.module));
-    let_go(&held);
+    ask_unloading(&held);
+    ASK("wait", CUDA_SUCCESS, cu.StreamSynchronize(my.stream));
+    ask_number("the kernel has run", 42, byte_of(3));
+}
+
+void chapter_unloaded_beside(void)
+{
+    struct held held;
+    CUstream other;
+
+    if (!begin_with_launches() ||
+        !works("a stream", cu.StreamCreate(&other, CU_STREAM_NON_BLOCKING)))
+        return;
+    works("launch", launch());
+    works("wait", cu.StreamSynchronize(my.stream));
+    works("work without a kernel", hold(&held, other));
+    ask_unloading(&held);
+    ASK("wait", CUDA_SUCCESS, cu.StreamSynchronize(other));
+}
+
+void chapter_unloaded_graph(void)
+{
+    CUgraphExec exec = NULL;
+    CUgraph graph;
+
+    if (!begin_with_launches())
+        return;
+    graph = capture();
+    works("make it executable", cu.GraphInstantiate(&exec, graph, 0));
+    works("unload", cu.ModuleUnload(my.module));
+    ASK("launch the graph", ANY, cu.GraphLaunch(exec, my.stream));
     ASK("wait", ANY, cu.StreamSynchronize(my.stream));
+    ask_number("the kernel has run", 42, byte_of(3));
 }

@@ -16,9 +16,7 @@
  *         cu.MemAddressReserve(&address, 0, 0, 0, 0));
  *
  * What was expected was written down from a real driver's answers: those of an
- * H200. In the chapters that are called "as documented" it is what the driver's
- * documentation says, or else a guess: no card was asked yet. Once one was, they
- * lose those words, and the simulated driver is made to answer the same.
+ * H200. The simulated driver is made to answer the same.
  */
 #ifndef ASHLAR_TESTS_CONFORMANCE_H
 #define ASHLAR_TESTS_CONFORMANCE_H
@@ -213,6 +211,8 @@ void chapter_modules(void);
 void chapter_kernels(void);
 void chapter_misaligned(void);
 void chapter_unloaded(void);
+void chapter_unloaded_beside(void);
+void chapter_unloaded_graph(void);
 void chapter_export(void);
 void chapter_failed(void);
 void chapter_fork(void);

@@ -532,7 +532,8 @@ static void scatter_own(unsigned number, void *user)
                             "%s", ashlar_last_error_message());
 }
 
-/* No thread of these has a context, and none has the kernel loaded. */
+/* No thread of these has a context, and none has the kernel loaded. It is once, as
+ * to unload a second one would wait for all that the others scatter. */
 START_TEST(threads_scatter_side_by_side)
 {
     uint32_t i;
@@ -542,6 +543,8 @@ START_TEST(threads_scatter_side_by_side)
     for (i = 0; i < PER_THREAD * THREADS; i++)
         ck_assert(slot_is(i, i % THREADS + 1));
     ck_assert_uint_eq(modules(), 1);
+    ck_assert_uint_eq(sim.calls("cuModuleLoadData"), 1);
+    ck_assert_uint_eq(sim.calls("cuModuleUnload"), 0);
 }
 END_TEST
 

@@ -26,16 +26,20 @@ static uint64_t number_of(CUstream stream)
     return (uint64_t)(uintptr_t)stream;
 }
 
+static void open_sources(int way)
+{
+    rig_start("devices=1,memory=64M", NULL);
+    if (way == REACHED)
+        OK(rig_open_source("location=host", &host));
+}
+
 /* A table, all of whose slots are leased and have map index + 1. */
-static void begin(int way)
+static void make(void)
 {
     struct ashlar_tensormap_table_options options =
         ASHLAR_TENSORMAP_TABLE_OPTIONS_INIT;
     size_t i;
 
-    rig_start("devices=1,memory=64M", NULL);
-    if (way == REACHED)
-        OK(rig_open_source("location=host", &host));
     options.max_slots = SLOTS;
     options.staging_slots = 2 * N;
     options.host = host;
@@ -44,6 +48,12 @@ static void begin(int way)
     tables_lease(table, SLOTS, 1, all);
     for (i = 0; i < N; i++)
         picked[i] = all[2 * i];
+}
+
+static void begin(int way)
+{
+    open_sources(way);
+    make();
 }
 
 static void end(void)
@@ -311,6 +321,25 @@ START_TEST(a_capture_stays_good_whatever_the_table_does_meanwhile)
 }
 END_TEST
 
+/* Loading its kernel spoils no capture, and what follows finds it loaded. */
+START_TEST(a_table_is_made_while_a_stream_is_captured)
+{
+    struct replay replay;
+    CUstream captured;
+
+    open_sources(_i);
+    captured = begin_capture();
+    make();
+    publish(picked, N, captured);
+    ck_assert_uint_eq(tables_info(table).scatters, 1);
+    replay = end_capture(captured);
+    CU(cu.GraphLaunch(replay.executable, captured));
+    ck_assert_uint_eq(picked_there(), N);
+    drop_replay(&replay);
+    end();
+}
+END_TEST
+
 START_TEST(a_rewrite_in_a_capture_is_done_by_each_replay)
 {
     struct replay replay;
@@ -434,6 +463,7 @@ static Suite *table_suite(void)
         slots_and_staging_of_a_capture_are_had_again_with_its_graph,
         a_table_is_there_until_its_graphs_are_gone,
         a_capture_stays_good_whatever_the_table_does_meanwhile,
+        a_table_is_made_while_a_stream_is_captured,
         a_rewrite_in_a_capture_is_done_by_each_replay,
         the_default_stream_takes_nothing_while_one_that_heeds_it_is_captured,
         a_capture_that_was_spoilt_takes_nothing,

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "module.h"
 #include "space.h"
 
 #define PIECE         16 /* bytes that a thread of scatter copies */
@@ -76,10 +75,7 @@ const struct kernel *kernel_find(const char *name, size_t length)
     return NULL;
 }
 
-/* Its code went with its module. */
 CUresult kernel_run(const struct launch *launch, int device)
 {
-    if (!module_has(launch->function))
-        return CUDA_ERROR_LAUNCH_FAILED;
     return launch->kernel->run(launch, device);
 }

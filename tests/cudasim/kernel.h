@@ -26,8 +26,7 @@ struct kernel {
 /* One launch: all that its threads see. Without a kernel: none. */
 struct launch {
     const struct kernel *kernel;
-    uint64_t function; /* handle, of a module that has to be there still */
-    uint64_t threads;  /* of all blocks, along x */
+    uint64_t threads; /* of all blocks, along x */
     uint64_t arguments[KERNEL_PARAMETERS_MOST];
 };
 

@@ -51,11 +51,12 @@ static CUresult check(const struct function *function, struct shape grid,
                       void *const *arguments, void *const *extra)
 {
     if (!is_grid(grid) || !is_block(block) || shared > SHARED_MOST ||
-        (arguments != NULL && extra != NULL) ||
         (arguments == NULL && extra == NULL && function->parameters > 0))
         return CUDA_ERROR_INVALID_VALUE;
-    return function->kernel == NULL || extra != NULL ? CUDA_ERROR_NOT_SUPPORTED
-                                                     : CUDA_SUCCESS;
+    /* Of both, a driver takes the arguments. */
+    return function->kernel == NULL || (arguments == NULL && extra != NULL)
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : CUDA_SUCCESS;
 }
 
 static CUresult launch(CUfunction handle, struct shape grid, struct shape block,
@@ -78,7 +79,6 @@ static CUresult launch(CUfunction handle, struct shape grid, struct shape block,
     if (result != CUDA_SUCCESS)
         return result;
     action.launch.kernel = function->kernel;
-    action.launch.function = function->handle.start;
     action.launch.threads = (uint64_t)grid.x * block.x;
     if (!read_arguments(&action.launch, arguments))
         return CUDA_ERROR_INVALID_VALUE;

@@ -10,6 +10,7 @@
 #include "context.h"
 #include "entry.h"
 #include "ptx.h"
+#include "stream.h"
 
 #define ELF_MAGIC    "\177ELF"
 #define FATBIN_MAGIC "\x50\xed\x55\xba"
@@ -25,11 +26,6 @@ struct function *module_function(CUfunction handle)
 
     machine.bogus += function == NULL;
     return function;
-}
-
-bool module_has(uint64_t function)
-{
-    return index_find(&functions, function) != NULL;
 }
 
 static struct module *find(CUmodule handle)
@@ -86,7 +82,7 @@ static CUresult check_image(const void *image, struct ptx *ptx)
     if (ptx->version > newest_ptx(machine_driver()))
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     return ptx->target > (unsigned)machine.settings.capability
-               ? CUDA_ERROR_NO_BINARY_FOR_GPU
+               ? CUDA_ERROR_INVALID_PTX
                : CUDA_SUCCESS;
 }
 
@@ -207,21 +203,23 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction *function, CUmodule module,
     return result;
 }
 
-/* Out of the current context, which has to be the module's. */
+/* Whatever context is current; all work of the module's is waited for. In a
+ * context that failed, that is said, and the module stays. */
 static CUresult unload(CUmodule handle)
 {
     struct module *module = find(handle);
-    struct context *context;
-    CUresult result = context_current(&context);
+    CUresult failure;
 
-    if (result != CUDA_SUCCESS)
-        return result;
     if (module == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (module->context != context->id)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    forget(module);
-    return CUDA_SUCCESS;
+    stream_await_context(module->context);
+    module = find(handle);
+    if (module == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    failure = context_of(module->context)->failure;
+    if (failure == CUDA_SUCCESS)
+        forget(module);
+    return failure;
 }
 
 CUresult CUDAAPI cuModuleUnload(CUmodule module)

@@ -35,9 +35,6 @@ extern struct index modules;
 /* A function by its handle, with one counted as bogus; NULL: none. */
 struct function *module_function(CUfunction handle);
 
-/* Whether a function is still there. */
-bool module_has(uint64_t function);
-
 /* Forget the modules of a context; of all. */
 void module_drop(uint64_t context);
 void module_clear(void);

@@ -48,7 +48,7 @@ static const struct {
           ".param .u64 c, .param .u64 d) { ret; }",
      CUDA_ERROR_INVALID_PTX},
     {".version 9.1\n" TARGET, CUDA_ERROR_UNSUPPORTED_PTX_VERSION},
-    {".version 8.0\n.target sm_100\n", CUDA_ERROR_NO_BINARY_FOR_GPU},
+    {".version 8.0\n.target sm_100\n", CUDA_ERROR_INVALID_PTX},
     {"\177ELF\2\1\1", CUDA_ERROR_NOT_SUPPORTED},
     {"\x50\xed\x55\xba\1", CUDA_ERROR_NOT_SUPPORTED},
 };
@@ -121,7 +121,7 @@ START_TEST(a_device_runs_what_is_written_for_it_or_for_older_ones)
     OK(cuModuleLoadData(&loaded, ".version 9.0\n.target sm_103\n"));
     OK(cuModuleUnload(loaded));
     IS(cuModuleLoadData(&loaded, ".version 9.0\n.target sm_110\n"),
-       CUDA_ERROR_NO_BINARY_FOR_GPU);
+       CUDA_ERROR_INVALID_PTX);
     sim_end();
 }
 END_TEST
@@ -179,17 +179,26 @@ START_TEST(a_module_goes_with_its_context)
 {
     OK(cuDevicePrimaryCtxReset(0));
     ck_assert_uint_eq(sim_account().modules, 0);
-    IS(cuModuleUnload(module), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    IS(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
 }
 END_TEST
 
-START_TEST(a_module_is_unloaded_from_its_own_context)
+START_TEST(a_module_is_used_from_any_context_and_from_none)
 {
+    CUfunction plain;
     CUcontext other;
+    CUmodule loaded;
 
+    OK(cuModuleLoadData(&loaded, image));
     OK(cuCtxCreate_v2(&other, 0, 0));
-    IS(cuModuleUnload(module), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuModuleGetFunction(&plain, loaded, "plain"));
+    OK(cuModuleUnload(loaded));
     OK(cuCtxDestroy(other));
+    OK(cuModuleLoadData(&loaded, image));
+    OK(cuCtxSetCurrent(NULL));
+    OK(cuModuleGetFunction(&plain, loaded, "plain"));
+    OK(cuModuleUnload(loaded));
+    OK(cuCtxSetCurrent(sim_context));
     end();
 }
 END_TEST
@@ -222,7 +231,7 @@ START_TEST(nothing_is_loaded_without_a_context_or_in_one_that_failed)
 }
 END_TEST
 
-START_TEST(loading_spoils_a_capture_unless_the_thread_is_relaxed)
+START_TEST(unloading_spoils_a_capture_unless_the_thread_is_relaxed)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CUmodule loaded;
@@ -236,9 +245,11 @@ START_TEST(loading_spoils_a_capture_unless_the_thread_is_relaxed)
     OK(cuStreamEndCapture(sim_stream, &graph));
     OK(cuGraphDestroy(graph));
     OK(cuStreamBeginCapture(sim_stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    IS(cuModuleLoadData(&loaded, image), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    OK(cuModuleLoadData(&loaded, image));
+    IS(cuModuleUnload(loaded), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     IS(cuStreamEndCapture(sim_stream, &graph),
        CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuModuleUnload(loaded));
     end();
 }
 END_TEST
@@ -267,11 +278,12 @@ static Suite *module_suite(void)
     tcase_add_test(test, functions_are_found_by_their_names);
     tcase_add_test(test, a_module_that_is_not_unloaded_is_told);
     tcase_add_test(test, a_module_goes_with_its_context);
-    tcase_add_test(test, a_module_is_unloaded_from_its_own_context);
+    tcase_add_test(test, a_module_is_used_from_any_context_and_from_none);
     tcase_add_test(test, an_unloaded_module_and_its_functions_are_bogus);
     tcase_add_test(test,
                    nothing_is_loaded_without_a_context_or_in_one_that_failed);
-    tcase_add_test(test, loading_spoils_a_capture_unless_the_thread_is_relaxed);
+    tcase_add_test(test,
+                   unloading_spoils_a_capture_unless_the_thread_is_relaxed);
     suite_add_tcase(suite, test);
     return suite;
 }

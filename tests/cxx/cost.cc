@@ -18,6 +18,7 @@ static ashlar::pool<CUtensorMap> *maps;
 static ashlar::cache<CUtensorMap> *kept;
 static ashlar::source *device;
 static ashlar::tensormap_cache<CUtensorMap> *encoded;
+static ashlar::tensormap_table<CUtensorMap> *mirrored;
 
 /* What a caller does with a slot: one store that the compiler must make. */
 static void use(CUtensorMap *map)
@@ -232,6 +233,38 @@ LOOP held_cxx(ashlar::tensormap_cache<CUtensorMap> &cache,
         look(cache.get(spec).get());
 }
 
+LOOP leased_c(struct ashlar_tensormap_table *table, const void *map)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        auto *handles = new struct ashlar_tensormap_handle[MANY];
+
+        if (ashlar_tensormap_table_lease(table, MANY, handles) != ASHLAR_OK)
+            std::abort();
+        for (int j = 0; j < MANY; j++)
+            if (ashlar_tensormap_table_fill(table, handles[j], map) !=
+                ASHLAR_OK)
+                std::abort();
+        if (ashlar_tensormap_table_publish(table, handles, MANY, 0) !=
+            ASHLAR_OK)
+            std::abort();
+        (void)ashlar_tensormap_table_retire(table, handles, MANY, ASHLAR_QUIET,
+                                            1);
+        delete[] handles;
+    }
+}
+
+LOOP leased_cxx(ashlar::tensormap_table<CUtensorMap> &table,
+                const CUtensorMap *map)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        auto lease = table.lease(MANY);
+
+        for (std::size_t j = 0; j < MANY; j++)
+            lease.fill(j, *map);
+        lease.publish(0);
+    }
+}
+
 static void all(const specs_of_many &specs)
 {
     slot_c(maps->handle());
@@ -250,6 +283,8 @@ static void all(const specs_of_many &specs)
     many_cxx(*device, *maps, specs);
     held_c(encoded->handle(), specs[0]);
     held_cxx(*encoded, specs[0]);
+    leased_c(mirrored->handle(), encoded->get(specs[0]).get());
+    leased_cxx(*mirrored, encoded->get(specs[0]).get());
 }
 
 int main()
@@ -260,12 +295,15 @@ int main()
     ashlar::cache<CUtensorMap> cache(pool);
     ashlar::source source("device"); /* a plug-in of the tests */
     ashlar::tensormap_cache<CUtensorMap> tensormap_cache(source);
+    ashlar::source memory("vm");
+    ashlar::tensormap_table<CUtensorMap> table(memory);
     specs_of_many specs;
 
     maps = &pool;
     kept = &cache;
     device = &source;
     encoded = &tensormap_cache;
+    mirrored = &table;
     for (ashlar::spec &spec : specs)
         spec = spec_by_c(4096);
     all(specs); /* so that the counted ones find all bound and grown */

@@ -14,7 +14,7 @@ export LIBASHLAR ASAN_OPTIONS
 
 # ends_with STATUS PROGRAM SITUATION: in time, and without a word
 ends_with() {
-  timeout 120 "$here/$2" "$3" >"$scratch/words" 2>&1
+  timeout 600 "$here/$2" "$3" >"$scratch/words" 2>&1
   status=$?
   cat "$scratch/words"
   [ ! -s "$scratch/words" ] || return 1

@@ -20,7 +20,7 @@
 #include "support/stress.h"
 
 #define STREAM UINT64_C(11)
-#define HANDS  8
+#define HANDS  20
 
 enum mode {
     ONCE,     /* one operation fails */
@@ -41,8 +41,8 @@ static const char *const mode_names[MODES] = {
 struct desk {
     struct ashlar_source *source;
     struct ashlar_tensormap_table *table; /* NULL: to be made, or gone */
-    struct ashlar_tensormap_handle hands[2 * HANDS];
-    struct ashlar_tensormap_handle picked[HANDS]; /* every other one */
+    struct ashlar_tensormap_handle hands[2 * HANDS]; /* more than a block */
+    struct ashlar_tensormap_handle picked[HANDS];    /* every other one */
 };
 
 struct verb {
@@ -104,13 +104,14 @@ static bool grown(struct desk *desk)
 
 static enum ashlar_status run_publish(struct desk *desk)
 {
-    return ashlar_tensormap_table_publish(desk->table, desk->hands, HANDS,
+    return ashlar_tensormap_table_publish(desk->table, desk->hands, 2 * HANDS,
                                           STREAM);
 }
 
 static bool published(struct desk *desk)
 {
-    return tables_on_device(desk->table, desk->hands[HANDS - 1]) == HANDS;
+    return tables_on_device(desk->table, desk->hands[2 * HANDS - 1]) ==
+           2 * HANDS;
 }
 
 static enum ashlar_status run_scatter(struct desk *desk)
@@ -185,7 +186,7 @@ static const struct verb verbs[] = {
 /* Room to grow for what grows. */
 static size_t slots_for(const struct point *point, struct ashlar_source *source)
 {
-    return point->verb->run == run_grow ? 3 * tables_granule(source)
+    return point->verb->run == run_grow ? 3 * tables_granule(source) + 2 * HANDS
                                         : 4 * HANDS;
 }
 

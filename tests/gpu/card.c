@@ -210,7 +210,8 @@ void card_stop(void)
 
 /* --- time --------------------------------------------------------------------- */
 
-#define ROUNDS 101
+#define ROUNDS     101
+#define WORKS_MOST 3
 
 static double now_us(void)
 {
@@ -228,22 +229,36 @@ static int compare(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-double card_time_us(CUstream stream, const struct card_work *work)
+static double time_once(CUstream stream, const struct card_work *work)
 {
-    double took[ROUNDS];
-    double begin;
-    unsigned i;
+    double begin, took;
 
-    for (i = 0; i < ROUNDS; i++) {
-        if (work->prepare != NULL)
-            work->prepare(work->user);
-        begin = now_us();
-        work->issue(work->user);
-        CU(cu.StreamSynchronize(stream));
-        took[i] = now_us() - begin;
-        if (work->clear != NULL)
-            work->clear(work->user);
+    if (work->prepare != NULL)
+        work->prepare(work->user);
+    begin = now_us();
+    work->issue(work->user);
+    CU(cu.StreamSynchronize(stream));
+    took = now_us() - begin;
+    if (work->clear != NULL)
+        work->clear(work->user);
+    return took;
+}
+
+void card_times_us(CUstream stream, const struct card_work *works,
+                   double *times_out, size_t count)
+{
+    double took[WORKS_MOST][ROUNDS];
+    unsigned round;
+    size_t i;
+
+    ck_assert_uint_le(count, WORKS_MOST);
+    for (i = 0; i < count; i++) /* to get warm */
+        (void)time_once(stream, &works[i]);
+    for (round = 0; round < ROUNDS; round++)
+        for (i = 0; i < count; i++)
+            took[i][round] = time_once(stream, &works[i]);
+    for (i = 0; i < count; i++) {
+        qsort(took[i], ROUNDS, sizeof(took[i][0]), compare);
+        times_out[i] = took[i][ROUNDS / 2];
     }
-    qsort(took, ROUNDS, sizeof(took[0]), compare);
-    return took[ROUNDS / 2];
 }

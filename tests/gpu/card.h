@@ -57,14 +57,16 @@ uint32_t card_count_wrong(uint64_t address, uint64_t bytes, uint32_t stamp);
 void card_spin(CUstream stream, uint64_t address, uint64_t bytes);
 void card_stop(void);
 
-/* From the issue of some work on a stream until it is done, in microseconds: the
- * median of many times. `prepare` and `clear`, which may be NULL, are not timed. */
+/* From the issue of some work on a stream until it is done, in microseconds: of
+ * each of up to three kinds, which take turns, the median of many times.
+ * `prepare` and `clear`, which may be NULL, are not timed. */
 struct card_work {
     void (*prepare)(void *user);
     void (*issue)(void *user);
     void (*clear)(void *user);
     void *user;
 };
-double card_time_us(CUstream stream, const struct card_work *work);
+void card_times_us(CUstream stream, const struct card_work *works,
+                   double *times_out, size_t count);
 
 #endif

@@ -287,7 +287,8 @@ def encoded_by_bindings(driver, spec):
         spec.rank,
         spec.address,
         [wide(n) for n in spec.dims],
-        [wide(n) for n in spec.strides],
+        # Of an empty list the bindings make NULL, which the driver refuses.
+        [wide(n) for n in spec.strides or (0,)],
         [narrow(n) for n in spec.box],
         [narrow(n) for n in spec.element_strides],
         number("interleave", driver.CUtensorMapInterleave),
@@ -296,7 +297,7 @@ def encoded_by_bindings(driver, spec):
         number("oob_fill", driver.CUtensorMapFloatOOBfill),
     )
     if int(code) != 0:
-        raise RuntimeError(f"cuTensorMapEncodeTiled: {code}")
+        raise RuntimeError(f"cuTensorMapEncodeTiled: {code}, for {spec}")
     return bytes(ashlar.cuda.tensor_map(made)._held)
 
 

@@ -204,7 +204,7 @@ with prepare(manifest, "-t", "2", "-n", "100000000000", "-j",
         assert more != b"", seen
         seen += more
     child.send_signal(getattr(signal, name))
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
 assert child.returncode == int(want), (child.returncode, err)
 told = json.loads(out)
 assert told["interrupted"] is True
@@ -217,18 +217,23 @@ assert told["prepared"]["source_calls_after_reserve"] == 0
 # While it waits for a line of its manifest, which it does once it catches SIGINT.
 ended_while_reading() {
   python3 -c "$signalled"'
-def catches_sigint(child):
+def told(child, line):
     status = pathlib.Path(f"/proc/{child.pid}/status").read_text()
-    caught = int(re.search("SigCgt:\\s*(\\w+)", status)[1], 16)
-    return caught >> (signal.SIGINT - 1) & 1
+    return re.search(f"^{line}:\\s*(\\w+)", status, re.M)[1]
+
+def catches_sigint(child):
+    return int(told(child, "SigCgt"), 16) >> (signal.SIGINT - 1) & 1
+
+def sleeps(child):
+    return told(child, "State") == "S"
 
 with prepare("-") as child:
-    while not catches_sigint(child):
-        assert child.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.5)
+    for comes in catches_sigint, sleeps:
+        while not comes(child):
+            assert child.poll() is None
+            time.sleep(0.05)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
 assert child.returncode == 130, child.returncode
 assert out == b"" and b"nothing was made" in err, err
 ' "$ashlar"
@@ -238,7 +243,7 @@ bar_is_drawn_where_it_is_wanted() {
   ends 0 "$ashlar" prepare "$manifests/llama3-8b.jsonl" -t 2 -n 3000000 &&
     empty "$scratch/err" &&
     ends 0 "$ashlar" prepare "$manifests/llama3-8b.jsonl" -t 2 \
-      -n 300000 --progress=always &&
+      -n 1 --progress=always &&
     says err 'launching +\[#*-*\] +[0-9]+ %'
 }
 

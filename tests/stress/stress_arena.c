@@ -329,5 +329,5 @@ static Suite *stress_arena_suite(void)
 int main(void)
 {
     stress_begin();
-    return suite_run(stress_arena_suite());
+    return stress_run(stress_arena_suite());
 }

@@ -194,7 +194,11 @@ START_TEST(short_threads_leave_no_cache_no_record_and_no_growth)
     /* What all can hold at once, and a cache for each lane. */
     ck_assert_uint_le(late.capacity_slots,
                       2 * (LEFT_MOST + LANES * (SLOTS + 512)));
-    ck_assert_uint_le(late.bookkeeping_bytes, 2 * early.bookkeeping_bytes);
+    /* How many of them the first visitors needed is luck. What came since is
+     * records of slabs, whose slots have their state and two bits each. */
+    ck_assert_uint_le(late.bookkeeping_bytes,
+                      early.bookkeeping_bytes +
+                          2 * (late.capacity_slots - early.capacity_slots));
     ck_assert_uint_eq(count_records(), records);
     if (!stress_is_watched() && !stress_is_tsan())
         ck_assert_uint_le(stress_resident(), bytes + ((size_t)4 << 20));

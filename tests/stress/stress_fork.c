@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* In one call each, the load may have so many slots neither here nor there. */
-#define IN_FLIGHT (LOAD_THREADS * LOAD_BATCH)
+/* In one call each, the load and the other forkers may have so many slots
+ * neither here nor there. */
+#define IN_FLIGHT ((LOADERS - 1) * LOAD_BATCH)
 
 /* More than is free in any pool without a limit. */
 #define TAKE_MOST 20000

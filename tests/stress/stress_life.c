@@ -362,5 +362,5 @@ int main(void)
     tcase_add_test(tcase, ten_thousand_pools_are_used_by_all_threads);
     tcase_add_test(tcase, pools_that_come_and_go_leave_no_memory_behind);
     suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return stress_run(suite);
 }

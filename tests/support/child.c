@@ -14,7 +14,7 @@ int child_verdict(int (*judge)(void *argument), void *argument)
     pid_t child = fork();
 
     if (child == 0) {
-        (void)alarm(60);
+        (void)alarm(300);
         verdict = judge(argument);
         if (verdict == 0)
             (void)execlp("true", "true", (char *)NULL);

@@ -18,7 +18,7 @@
 
 #include "pool/watch.h"
 
-#define CHILD_SECONDS 60
+#define CHILD_SECONDS 300
 
 #ifdef HAVE_VALGRIND
 #include <valgrind/valgrind.h>
@@ -132,18 +132,28 @@ bool stress_goes_on(void)
     return !stress_failed() && (uint64_t)(now.tv_sec - start.tv_sec) < seconds;
 }
 
+/* By a walk of the page tables: what statm says may lack some megabytes, since
+ * some kernels count for each processor and add that up now and then. */
 size_t stress_resident(void)
 {
-    unsigned long total = 0;
-    unsigned long resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[128];
+    size_t kib = 0;
 
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%lu %lu", &total, &resident) != 2)
-        resident = 0;
+    while (fgets(line, sizeof(line), file) != NULL &&
+           sscanf(line, "Rss: %zu kB", &kib) != 1)
+        continue;
     (void)fclose(file);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
+    return kib << 10;
+}
+
+int stress_run(Suite *suite)
+{
+    if (UNDER_TSAN)
+        (void)setenv("CK_FORK", "no", 1);
+    return suite_run(suite);
 }
 
 /* --- luck ----------------------------------------------------------------- */

@@ -50,6 +50,12 @@ bool stress_is_tsan(void);
 /* Bytes of memory that the process has in its pages now. */
 size_t stress_resident(void);
 
+/* suite_run(), and under ThreadSanitizer in this process: of suites in which
+ * memory goes from thread to thread through jemalloc. That takes its locks
+ * before a fork and makes them anew in the child, where ThreadSanitizer holds
+ * them to be taken for ever and sees no order in what they guard. */
+int stress_run(Suite *suite);
+
 /* --- luck ----------------------------------------------------------------- */
 
 struct stress_random {
@@ -106,8 +112,8 @@ void stress_threads(unsigned count, void (*work)(unsigned number, void *user),
  * counter starts at 0, and serves any number of meetings of as many threads. */
 void stress_meet(unsigned *arrived, unsigned threads);
 
-/* Fork a child that runs `work` and ends; it is killed after a minute. Note
- * how it ended, unless it ended well. Returns whether it did. */
+/* Fork a child that runs `work` and ends; it is killed after five minutes.
+ * Note how it ended, unless it ended well. Returns whether it did. */
 bool stress_child(void (*work)(void *user), void *user);
 
 #endif

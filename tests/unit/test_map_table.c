@@ -494,6 +494,24 @@ START_TEST(one_spec_that_is_refused_leaves_all_empty)
 }
 END_TEST
 
+START_TEST(the_culprit_is_counted_from_the_first_of_many)
+{
+    struct ashlar_tensormap_handle handles[100];
+    struct ashlar_spec specs[100];
+    size_t culprit = 0, i;
+
+    lend_encoder();
+    tables_lease(rig.table, 100, 1, handles);
+    for (i = 0; i < 100; i++)
+        specs[i] = encode_spec(i);
+    OK(publish(&handles[70], 1));
+    REFUSED(ASHLAR_ERR_BUSY, "handle 70: slot 70 is published",
+            ashlar_tensormap_table_encode_many(rig.table, handles, specs, 100,
+                                               &culprit));
+    ck_assert_uint_eq(culprit, 70);
+}
+END_TEST
+
 START_TEST(a_source_without_an_encoder_says_so)
 {
     struct ashlar_tensormap_handle handle;
@@ -782,6 +800,7 @@ static void add_publishes(Suite *suite)
     tcase = table_case(suite, "encode");
     tcase_add_test(tcase, many_are_encoded_into_their_slots);
     tcase_add_test(tcase, one_spec_that_is_refused_leaves_all_empty);
+    tcase_add_test(tcase, the_culprit_is_counted_from_the_first_of_many);
     tcase_add_test(tcase, a_source_without_an_encoder_says_so);
 }
 
