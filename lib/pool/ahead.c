@@ -109,10 +109,10 @@ bool ahead_settle(struct ashlar_pool *pool, struct ahead_known *known,
     uint32_t i;
 
     for (i = extent->begin; i < extent->end; i++) {
-        if (state_get(&slab->state[i]) != SLOT_AHEAD)
-            continue;
         if (!ahead_is_live(pool, known, slab, i))
             break;
+        if (state_get(&slab->state[i]) != SLOT_AHEAD)
+            continue;
         state_set(&slab->state[i], SLOT_LIVE);
         settled = true;
     }

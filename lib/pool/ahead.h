@@ -102,8 +102,9 @@ static inline bool ahead_is_live(struct ashlar_pool *pool,
 }
 
 /**
- * Of slots that a caller puts, those that were marked ahead, and are live, say
- * SLOT_LIVE from now on. False: there were none. May take the pool's lock.
+ * Of slots that a caller puts, up to the first that is not live, those that were
+ * marked ahead say SLOT_LIVE from now on. False: there were none. May take the
+ * pool's lock.
  */
 bool ahead_settle(struct ashlar_pool *pool, struct ahead_known *known,
                   const struct extent *extent);

@@ -160,7 +160,8 @@ struct ashlar_range *ashlar_pool_range(struct ashlar_pool *pool)
         (void)pool_refuse(pool, error_set(ASHLAR_ERR_UNSUPPORTED,
                                           "pool \"%s\" stands on blocks of the "
                                           "source \"%s\", not on a range",
-                                          pool->name, pool->plan.source->name));
+                                          pool->name,
+                                          pool->plan.source->name));
     return pool->plan.range;
 }
 
@@ -219,8 +220,8 @@ static void count_slots(const struct ashlar_pool *pool,
     stats->live_slots -= stats->waiting_slots < stats->live_slots
                              ? stats->waiting_slots
                              : stats->live_slots;
-    stats->free_slots =
-        stats->capacity_slots - stats->live_slots - kept - stats->waiting_slots;
+    stats->free_slots = stats->capacity_slots - stats->live_slots - kept -
+                        stats->waiting_slots;
     stats->peak_slots = pool->peak;
     stats->max_slots = pool->max_slots;
     stats->promised_slots = pool->promised;
