@@ -45,7 +45,7 @@ static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 static int handlers_result = -1;
 
 /* Counts the forks that led here. */
-static unsigned process;
+unsigned thread_process_number;
 
 static struct fork_hooks fork_parts[THREAD_FORK_PARTS];
 
@@ -204,7 +204,7 @@ static void fork_child(void)
     const struct thread *self = thread_peek();
     struct thread *thread;
 
-    process++;
+    thread_process_number++;
     for (thread = first; thread != NULL; thread = thread->next)
         thread->foreign = thread != self;
     memcpy(parts, fork_taken, sizeof(parts));
@@ -223,11 +223,6 @@ static void start_handlers(void)
     entered = true;
     if (pthread_atfork(fork_before, fork_parent, fork_child) == 0)
         handlers_result = 0;
-}
-
-unsigned thread_process(void)
-{
-    return process;
 }
 
 int thread_start(void)

@@ -166,11 +166,17 @@ void thread_set_fork_hooks(void (*before)(void), void (*parent)(void),
  */
 int thread_start(void);
 
+/** What thread_process() returns; written in a child of fork(2) alone. */
+extern unsigned thread_process_number __attribute__((visibility("hidden")));
+
 /**
  * Which process this is: 0 for the first, one more in each child of fork(2).
  * A load, where getpid(2) is a system call.
  */
-unsigned thread_process(void);
+static inline unsigned thread_process(void)
+{
+    return thread_process_number;
+}
 
 /** The first record of the list; walk `next` under thread_lock(). */
 struct thread *thread_first(void);

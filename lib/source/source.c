@@ -311,12 +311,11 @@ void source_drop(struct ashlar_source *source)
 
 enum ashlar_status source_check(struct ashlar_source *source, const char *call)
 {
+    if (source_is_usable(source))
+        return ASHLAR_OK;
     if (source == NULL)
         return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for source",
                          call);
-    if (source->process == thread_process() ||
-        !source_can(source, ASHLAR_CAN_RANGES))
-        return ASHLAR_OK;
     return error_set(ASHLAR_ERR_FORKED,
                      "%s: the source \"%s\" was opened by the parent process, "
                      "and is not usable after fork; open one here",

@@ -28,6 +28,7 @@
 #include <ashlar/plugin.h>
 #include <ashlar/source.h>
 
+#include "base/thread.h"
 #include "source/plugin.h"
 #include "source/retire.h"
 
@@ -98,13 +99,20 @@ static inline bool rights_are_known(uint32_t rights)
            rights == ASHLAR_RIGHTS_READ_WRITE;
 }
 
-/** Refuse NULL, and the parent's sources in a child of fork(2). */
-enum ashlar_status source_check(struct ashlar_source *source, const char *call);
-
 /** Whether all of a set of ASHLAR_CAN_* bits is there. */
 static inline bool source_can(const struct ashlar_source *source, uint64_t bits)
 {
     return (source->info.can & bits) == bits;
 }
+
+/** Whether source_check() lets it pass. */
+static inline bool source_is_usable(const struct ashlar_source *source)
+{
+    return source != NULL && (source->process == thread_process() ||
+                              !source_can(source, ASHLAR_CAN_RANGES));
+}
+
+/** Refuse NULL, and the parent's sources in a child of fork(2). */
+enum ashlar_status source_check(struct ashlar_source *source, const char *call);
 
 #endif

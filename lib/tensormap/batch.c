@@ -25,11 +25,12 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "pool/pool.h"
-#include "source/source.h"
 
 /* Some microseconds: worth the trip to next, and no long wait at the end. */
 #define PART ((size_t)32)
 
+/* What every map reads, what every part writes, and what failures do: each has
+ * lines of its own. */
 struct ashlar_tensormap_batch {
     struct ashlar_source *source; /* held */
     struct ashlar_pool *pool;
@@ -37,11 +38,12 @@ struct ashlar_tensormap_batch {
     size_t step; /* bytes from spec to spec */
     size_t n;
     void **maps;
-    size_t next;    /* atomic */
-    size_t working; /* threads in batch_work(); atomic */
     size_t culprit; /* atomic; written under lock */
     struct lock lock;
-    struct error why; /* under lock */
+    struct error why;          /* under lock */
+    _Alignas(128) size_t next; /* atomic */
+    size_t working;            /* threads in batch_work(); atomic */
+    char rest[128 - 2 * sizeof(size_t)];
 };
 
 static const struct ashlar_spec *
@@ -119,9 +121,9 @@ static enum ashlar_status encode_part(struct ashlar_tensormap_batch *batch,
     size_t i;
 
     for (i = from; i < to; i++) {
-        status = encode_into(batch->source, spec_at(batch, i), batch->step,
-                             batch->maps[i]);
-        if (status != ASHLAR_OK) {
+        status = encode_element(batch->source, spec_at(batch, i), batch->step,
+                                batch->maps[i]);
+        if (ASHLAR_UNLIKELY(status != ASHLAR_OK)) {
             blame(batch, i);
             return status;
         }
@@ -225,7 +227,7 @@ enum ashlar_status ashlar_tensormap_batch_create(
         return error_set(ASHLAR_ERR_INVALID,
                          "ashlar_tensormap_batch_create() was given NULL for "
                          "batch_out");
-    batch = memory_zalloc(sizeof(*batch));
+    batch = memory_zalloc_aligned(sizeof(*batch), 128);
     if (batch == NULL)
         return error_set(ASHLAR_ERR_NO_MEMORY,
                          "no host memory for the record of a batch");

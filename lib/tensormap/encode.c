@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "source/source.h"
 
 #define ADDRESS_BEYOND (UINT64_C(1) << 57)
 
@@ -23,8 +22,7 @@ enum ashlar_status encode_check(struct ashlar_source *source, const char *call)
     return status;
 }
 
-/* Say which rule is broken, where the encoder says that something is. */
-static enum ashlar_status explain(const struct ashlar_spec *spec,
+enum ashlar_status encode_explain(const struct ashlar_spec *spec,
                                   enum ashlar_status status)
 {
     struct error said;
@@ -37,26 +35,22 @@ static enum ashlar_status explain(const struct ashlar_spec *spec,
     return status;
 }
 
-enum ashlar_status encode_into(struct ashlar_source *source,
-                               const struct ashlar_spec *spec, size_t step,
-                               void *map)
+enum ashlar_status encode_refuse_size(const struct ashlar_spec *spec,
+                                      size_t step)
+{
+    return error_set(ASHLAR_ERR_INVALID,
+                     "the size member of this spec is %zu, and that of the "
+                     "first %zu: specs of an array are of one size",
+                     spec->size, step);
+}
+
+enum ashlar_status encode_otherwise(struct ashlar_source *source,
+                                    const struct ashlar_spec *spec, void *map)
 {
     struct ashlar_spec own;
-    enum ashlar_status status;
+    enum ashlar_status status = spec_read(&own, spec);
 
-    if (step != 0 && spec->size != step)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "the size member of this spec is %zu, and that of the "
-                         "first %zu: specs of an array are of one size",
-                         spec->size, step);
-    if (spec->size != sizeof(own)) {
-        status = spec_read(&own, spec);
-        if (status != ASHLAR_OK)
-            return status;
-        spec = &own;
-    }
-    status = source->ops.encode(source->state, spec, map);
-    return status == ASHLAR_OK ? status : explain(spec, status);
+    return status == ASHLAR_OK ? encode_into(source, &own, map) : status;
 }
 
 static enum ashlar_status check_map(const void *map, const char *call)
@@ -73,24 +67,44 @@ static enum ashlar_status check_map(const void *map, const char *call)
     return ASHLAR_OK;
 }
 
+/* What is wrong with the arguments of ashlar_tensormap_encode(), if anything. */
+static __attribute__((noinline)) enum ashlar_status
+check_arguments(struct ashlar_source *source, const struct ashlar_spec *spec,
+                const void *map)
+{
+    static const char call[] = "ashlar_tensormap_encode()";
+    enum ashlar_status status = encode_check(source, call);
+
+    if (status == ASHLAR_OK)
+        status = check_map(map, call);
+    if (status == ASHLAR_OK && spec == NULL)
+        status =
+            error_set(ASHLAR_ERR_INVALID, "%s was given NULL for spec", call);
+    return status;
+}
+
+/*
+ * The encoder may write to a map that it refuses, so what was there is kept
+ * meanwhile. The other way round, a copy of a fresh map would have to wait for
+ * the encoder's last store.
+ */
 enum ashlar_status ashlar_tensormap_encode(struct ashlar_source *source,
                                            const struct ashlar_spec *spec,
                                            void *map)
 {
-    _Alignas(128) unsigned char fresh[ASHLAR_TENSOR_MAP_BYTES];
-    enum ashlar_status status =
-        encode_check(source, "ashlar_tensormap_encode()");
+    _Alignas(16) unsigned char before[ASHLAR_TENSOR_MAP_BYTES];
+    enum ashlar_status status;
 
-    if (status == ASHLAR_OK)
-        status = check_map(map, "ashlar_tensormap_encode()");
-    if (status != ASHLAR_OK)
-        return status;
-    if (spec == NULL)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "ashlar_tensormap_encode() was given NULL for spec");
-    status = encode_into(source, spec, 0, fresh);
-    if (status == ASHLAR_OK)
-        memcpy(map, fresh, sizeof(fresh));
+    if (ASHLAR_UNLIKELY(!source_is_usable(source) ||
+                        !source_can(source, ASHLAR_CAN_ENCODE) || map == NULL ||
+                        (uintptr_t)map % ASHLAR_TENSOR_MAP_BYTES != 0 ||
+                        spec == NULL)) {
+        return check_arguments(source, spec, map);
+    }
+    memcpy(before, map, sizeof(before));
+    status = encode_into(source, spec, map);
+    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
+        memcpy(map, before, sizeof(before));
     return status;
 }
 

@@ -4,105 +4,174 @@
 
 #include "tensormap/key.h"
 
-#include <string.h>
-
 #include "tensormap/tensormap.h"
 
-static void add(struct spec_key *key, uint64_t word)
+__extension__ typedef unsigned __int128 uint128;
+
+static inline uint64_t pair(uint32_t low, uint32_t high)
 {
-    key->words[key->count++] = word;
+    return low | (uint64_t)high << 32;
 }
 
-static void add_longs(struct spec_key *key, const uint64_t *from, uint32_t n)
-{
-    uint32_t i;
+/* --- the hash ------------------------------------------------------------- */
 
-    for (i = 0; i < n; i++)
-        add(key, from[i]);
+/* What arrives in a product's upper half is folded down. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    uint128 product = (uint128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Two in a word. */
-static void add_ints(struct spec_key *key, const uint32_t *from, uint32_t n)
+/* Words two by two, each pair by a product of its own: none waits for another.
+ * The numbers are odd, with nothing else to be seen in them: splitmix64 from 1. */
+static inline uint64_t hash_short(const uint64_t *words)
 {
-    uint32_t i;
-
-    for (i = 0; i + 1 < n; i += 2)
-        add(key, from[i] | (uint64_t)from[i + 1] << 32);
-    if (i < n)
-        add(key, from[i]);
+    return fold(words[0] ^ UINT64_C(0x910a2dec89025cc1),
+                words[1] ^ UINT64_C(0xbeeb8da1658eec67)) +
+           fold(words[2] ^ UINT64_C(0xf893a2eefb32555f),
+                words[3] ^ UINT64_C(0x71c18690ee42c90b)) +
+           fold(words[4] ^ UINT64_C(0x71bb54d8d101b5b9),
+                words[5] ^ UINT64_C(0xc34d0bff90150281)) +
+           fold(words[6] ^ UINT64_C(0xe099ec6cd7363ca5),
+                UINT64_C(0x85e7bb0f12278575));
 }
 
-static void add_corners(struct spec_key *key, const int32_t *from, uint32_t n)
+static inline uint64_t hash_long(const uint64_t *words)
 {
-    uint32_t corners[ASHLAR_SPEC_RANK_MAX - 2];
-
-    memcpy(corners, from, n * sizeof(corners[0]));
-    add_ints(key, corners, n);
+    return hash_short(words) +
+           fold(words[7] ^ UINT64_C(0x491718de357e3da9),
+                words[8] ^ UINT64_C(0xcb435c8e74616797)) +
+           fold(words[9] ^ UINT64_C(0x6775dc7701564f61),
+                words[10] ^ UINT64_C(0x9afcd44d14cf8bff)) +
+           fold(words[11] ^ UINT64_C(0x7476cf8a4baa5dc1),
+                words[12] ^ UINT64_C(0x87b341d690d7a28b)) +
+           fold(words[13] ^ UINT64_C(0x6f9b6dae6f4c57a9),
+                UINT64_C(0x2ac2ce17a5794a3b));
 }
 
-static void add_im2col(struct spec_key *key, const struct ashlar_spec *spec)
+void key_add_hash(struct spec_key *key)
 {
-    uint32_t corners =
-        spec->mode == ASHLAR_SPEC_IM2COL_WIDE ? 1 : spec->rank - 2;
-
-    add(key, spec->channels | (uint64_t)spec->pixels << 32);
-    add_corners(key, spec->lower_corner, corners);
-    add_corners(key, spec->upper_corner, corners);
+    key->hash = key->count == KEY_WORDS_SHORT ? hash_short(key->words)
+                                              : hash_long(key->words);
 }
 
-/*
- * A sum of products, so that no word waits for the one before; the products'
- * upper halves, where all bits of a word arrive, are folded down at the end.
- */
-static uint64_t hash_of(const struct spec_key *key)
-{
-    /* Odd, and nothing else to be seen in them: splitmix64 from 1. */
-    static const uint64_t odd[KEY_WORDS_MOST] = {
-        UINT64_C(0x910a2dec89025cc1), UINT64_C(0xbeeb8da1658eec67),
-        UINT64_C(0xf893a2eefb32555f), UINT64_C(0x71c18690ee42c90b),
-        UINT64_C(0x71bb54d8d101b5b9), UINT64_C(0xc34d0bff90150281),
-        UINT64_C(0xe099ec6cd7363ca5), UINT64_C(0x85e7bb0f12278575),
-        UINT64_C(0x491718de357e3da9), UINT64_C(0xcb435c8e74616797),
-        UINT64_C(0x6775dc7701564f61), UINT64_C(0x9afcd44d14cf8bff),
-        UINT64_C(0x7476cf8a4baa5dc1), UINT64_C(0x87b341d690d7a28b),
-        UINT64_C(0x6f9b6dae6f4c57a9), UINT64_C(0x2ac2ce17a5794a3b),
-        UINT64_C(0xa534a6a6b7fd0b63), UINT64_C(0xd0bad0da572baaf1),
-        UINT64_C(0xae84379630af89ef), UINT64_C(0xe263183773ef6509),
-        UINT64_C(0x10e2c46865e98747), UINT64_C(0x14d7973c5c2a449d),
-        UINT64_C(0x7ef1fd0ed1548fcd)};
-    uint64_t hash = 0;
-    uint32_t i;
+/* --- the words ------------------------------------------------------------ */
 
-    for (i = 0; i < key->count; i++)
-        hash += (key->words[i] ^ key->words[i] >> 32) * odd[i];
-    hash = (hash ^ hash >> 32) * odd[0];
-    return hash ^ hash >> 29;
+/* Each adds to beyond what it finds of bits that have no place in a key. */
+
+static inline uint64_t settings_of(const struct ashlar_spec *spec,
+                                   uint64_t *beyond)
+{
+    bool is_wide = spec->mode == ASHLAR_SPEC_IM2COL_WIDE;
+    uint64_t first = pair(spec->rank, spec->mode);
+    uint64_t second = pair(spec->dtype, spec->interleave);
+    uint64_t third = pair(spec->swizzle, spec->l2_promotion);
+    uint64_t fourth = pair(spec->oob_fill, is_wide ? spec->wide_mode : 0);
+
+    *beyond |= (first | second | third | fourth) & ~pair(0xff, 0xff);
+    return first | second << 8 | third << 16 | fourth << 24;
+}
+
+/* Of one dimension. */
+static inline uint64_t box_of(const struct ashlar_spec *spec, uint32_t i,
+                              uint64_t *beyond)
+{
+    uint32_t edge = i < spec->rank ? spec->box[i] - 1 : 0;
+    uint32_t step = i < spec->rank ? spec->element_strides[i] : 0;
+
+    *beyond |= edge >> 8 | step >> 4;
+    return (uint64_t)(step << 8 | edge) << (12 * i);
+}
+
+static inline uint64_t boxes_of(const struct ashlar_spec *spec,
+                                uint64_t *beyond)
+{
+    return box_of(spec, 0, beyond) | box_of(spec, 1, beyond) |
+           box_of(spec, 2, beyond) | box_of(spec, 3, beyond) |
+           box_of(spec, 4, beyond);
+}
+
+static uint64_t column_of(const struct ashlar_spec *spec, uint64_t *beyond)
+{
+    uint64_t word = pair(spec->pixels, spec->channels);
+    uint32_t i, step;
+
+    *beyond |= word & ~pair(0xffff, 0xffff);
+    for (i = 0; i < spec->rank; i++) {
+        step = spec->element_strides[i];
+        *beyond |= step >> 4;
+        word |= (uint64_t)(step & 0xf) << (i < 4 ? 16 + 4 * i : 48);
+    }
+    return word;
+}
+
+static uint64_t corners_of(const struct ashlar_spec *spec, uint64_t *beyond)
+{
+    uint32_t n = spec->mode == ASHLAR_SPEC_IM2COL_WIDE ? 1 : spec->rank - 2;
+    unsigned bits = spec->rank == ASHLAR_SPEC_RANK_MAX ? 10 : 16;
+    uint32_t half = UINT32_C(1) << (bits - 1), i, lower, upper;
+    uint64_t word = 0;
+
+    for (i = 0; i < n; i++) {
+        lower = (uint32_t)spec->lower_corner[i] + half;
+        upper = (uint32_t)spec->upper_corner[i] + half;
+        *beyond |= (lower | upper) >> bits;
+        word = word << 2 * bits | (uint64_t)lower << bits | upper;
+    }
+    return word;
+}
+
+/* Of rank 1 or 2, and tiled. */
+static inline uint64_t make_short(const struct ashlar_spec *spec,
+                                  struct spec_key *key)
+{
+    uint64_t *words = key->words, beyond = 0;
+    bool is_flat = spec->rank == 2;
+
+    key->count = KEY_WORDS_SHORT;
+    words[1] = settings_of(spec, &beyond);
+    words[3] = box_of(spec, 0, &beyond) | box_of(spec, 1, &beyond);
+    words[4] = spec->dims[0];
+    words[5] = is_flat ? spec->dims[1] : 0;
+    words[6] = is_flat ? spec->strides[0] : 0;
+    return beyond;
+}
+
+/* Of rank 3 or more. */
+static inline uint64_t make_long(const struct ashlar_spec *spec,
+                                 struct spec_key *key)
+{
+    uint64_t *words = key->words, beyond = 0;
+    bool is_tiled = spec->mode == ASHLAR_SPEC_TILED;
+    bool has_fourth = spec->rank > 3, has_fifth = spec->rank > 4;
+
+    key->count = KEY_WORDS_MOST;
+    words[1] = settings_of(spec, &beyond);
+    words[3] = is_tiled ? boxes_of(spec, &beyond) : column_of(spec, &beyond);
+    words[4] = spec->dims[0];
+    words[5] = spec->dims[1];
+    words[6] = spec->strides[0];
+    words[7] = spec->dims[2];
+    words[8] = spec->strides[1];
+    words[9] = has_fourth ? spec->dims[3] : 0;
+    words[10] = has_fourth ? spec->strides[2] : 0;
+    words[11] = has_fifth ? spec->dims[4] : 0;
+    words[12] = has_fifth ? spec->strides[3] : 0;
+    words[13] = is_tiled ? 0 : corners_of(spec, &beyond);
+    return beyond;
 }
 
 bool key_make(const struct ashlar_spec *spec, uint64_t context,
               struct spec_key *key)
 {
-    uint32_t rank = spec->rank;
+    bool is_tiled = spec->mode == ASHLAR_SPEC_TILED;
 
-    if (spec->mode >= SPEC_MODES || rank > ASHLAR_SPEC_RANK_MAX ||
-        rank < (spec->mode == ASHLAR_SPEC_TILED ? 1 : 3))
+    if (spec->mode >= SPEC_MODES || spec->rank > ASHLAR_SPEC_RANK_MAX ||
+        spec->rank < (is_tiled ? 1 : 3))
         return false;
-    key->count = 0;
-    add(key, rank | (uint64_t)spec->mode << 32);
-    add(key, spec->address);
-    add(key, context);
-    add(key, spec->dtype | (uint64_t)spec->interleave << 32);
-    add(key, spec->swizzle | (uint64_t)spec->l2_promotion << 32);
-    add(key, spec->oob_fill | (spec->mode == ASHLAR_SPEC_IM2COL_WIDE
-                                   ? (uint64_t)spec->wide_mode << 32
-                                   : 0));
-    add_longs(key, spec->dims, rank);
-    add_longs(key, spec->strides, rank - 1);
-    add_ints(key, spec->element_strides, rank);
-    if (spec->mode == ASHLAR_SPEC_TILED)
-        add_ints(key, spec->box, rank);
-    else
-        add_im2col(key, spec);
-    key->hash = hash_of(key);
-    return true;
+    key->words[KEY_ADDRESS] = spec->address;
+    key->words[2] = context;
+    return (spec->rank <= 2 ? make_short(spec, key) : make_long(spec, key)) ==
+           0;
 }

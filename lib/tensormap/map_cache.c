@@ -7,92 +7,164 @@
 #include "base/error.h"
 #include "tensormap/tensormap.h"
 
-/* --- chains --------------------------------------------------------------- */
+/* --- chains and guesses --------------------------------------------------- */
 
 static struct cache_entry **bucket_of(struct ashlar_tensormap_cache *cache,
-                                      uint64_t hash)
+                                      const struct spec_key *key)
 {
-    return &cache->buckets[hash & cache->bucket_mask];
+    return &cache->buckets[key->hash & cache->bucket_mask];
 }
 
 static struct cache_entry *find(struct ashlar_tensormap_cache *cache,
                                 const struct spec_key *key)
 {
-    struct cache_entry *entry = *bucket_of(cache, key->hash);
+    struct cache_entry *entry = *bucket_of(cache, key);
 
-    while (entry != NULL &&
-           (entry->key.hash != key->hash || !key_is(&entry->key, key)))
-        entry = cache_next(entry);
+    while (entry != NULL && !key_is(entry->key, key))
+        entry = cache_detail_of(cache, entry)->next;
     return entry;
+}
+
+static uint32_t *guesses_of(struct ashlar_tensormap_cache *cache, uint64_t hash)
+{
+    return cache->guesses[hash & cache->bucket_mask].of;
+}
+
+/* The bits of a hash that are in a guess. */
+static inline uint32_t guess_mark(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32) & ~CACHE_GUESS_NUMBER;
+}
+
+static uint32_t guess_at(const struct ashlar_tensormap_cache *cache,
+                         const struct cache_entry *entry)
+{
+    return guess_mark(entry->hash) | (uint32_t)(entry - cache->entries);
+}
+
+/* Put a guess in the place of another; false when that one is not there. */
+static bool guess_anew(uint32_t *guesses, uint32_t old, uint32_t guess)
+{
+    unsigned i;
+
+    for (i = 0; i < CACHE_GUESSES; i++)
+        if (guesses[i] == old) {
+            __atomic_store_n(&guesses[i], guess, __ATOMIC_RELAXED);
+            return true;
+        }
+    return false;
+}
+
+/* Let hits find an entry, whatever has to make room. */
+static void leave_guess(struct ashlar_tensormap_cache *cache,
+                        const struct cache_entry *entry)
+{
+    uint32_t *guesses = guesses_of(cache, entry->hash);
+    uint32_t guess = guess_at(cache, entry);
+
+    if (!guess_anew(guesses, guess, guess) && !guess_anew(guesses, 0, guess))
+        __atomic_store_n(&guesses[guess % CACHE_GUESSES], guess,
+                         __ATOMIC_RELAXED);
 }
 
 void cache_unlink(struct ashlar_tensormap_cache *cache,
                   struct cache_entry *entry)
 {
-    struct cache_entry **at = bucket_of(cache, entry->key.hash);
+    struct cache_entry **at = &cache->buckets[entry->hash & cache->bucket_mask];
 
     while (*at != entry)
-        at = &(*at)->next;
-    cache_link(at, cache_next(entry));
+        at = &cache_detail_of(cache, *at)->next;
+    *at = cache_detail_of(cache, entry)->next;
+    (void)guess_anew(guesses_of(cache, entry->hash), guess_at(cache, entry), 0);
 }
 
 /* --- hits, without a lock ------------------------------------------------- */
 
-/* Chains are short; who has strayed into another, as its entries went, stops. */
-#define STEPS_MOST 8
-
-/* Keys are written and read as words: what a torn one leads to is refused by the
- * entry's word. */
-static void write_key(struct spec_key *to, const struct spec_key *from)
+/* The entry to try: some entry in any case. There is no branch to be foreseen. */
+static inline struct cache_entry *guess(struct ashlar_tensormap_cache *cache,
+                                        uint64_t hash)
 {
-    uint32_t i;
+    const uint32_t *guesses = guesses_of(cache, hash);
+    uint32_t best = __atomic_load_n(&guesses[0], __ATOMIC_RELAXED), other;
+    uint32_t mark = guess_mark(hash);
+    unsigned i;
 
-    __atomic_store_n(&to->hash, from->hash, __ATOMIC_RELAXED);
-    __atomic_store_n(&to->count, from->count, __ATOMIC_RELAXED);
-    for (i = 0; i < from->count; i++)
-        __atomic_store_n(&to->words[i], from->words[i], __ATOMIC_RELAXED);
+    for (i = 1; i < CACHE_GUESSES; i++) {
+        other = __atomic_load_n(&guesses[i], __ATOMIC_RELAXED);
+        best = (other ^ mark) > CACHE_GUESS_NUMBER ? best : other;
+    }
+    return &cache->entries[best & CACHE_GUESS_NUMBER];
 }
 
-static bool key_looks_like(const struct spec_key *there,
+/*
+ * Hold an entry if it is of a key. One that is torn, as another writes it, is
+ * refused by the entry's word.
+ */
+static inline bool take_if(struct cache_entry *entry,
                            const struct spec_key *key)
 {
-    uint32_t i = 0;
+    uint64_t seen = word_read(&entry->word);
 
-    if (__atomic_load_n(&there->hash, __ATOMIC_RELAXED) != key->hash ||
-        __atomic_load_n(&there->count, __ATOMIC_RELAXED) != key->count)
-        return false;
-    while (i < key->count &&
-           __atomic_load_n(&there->words[i], __ATOMIC_RELAXED) == key->words[i])
-        i++;
-    return i == key->count;
+    return key_is(entry->key, key) && word_take(&entry->word, seen);
 }
 
-static void note_use(struct cache_entry *entry)
+/* The thread's own; NULL: it has none. */
+static inline struct cache_place *
+place_here(const struct ashlar_tensormap_cache *cache)
 {
-    if (!__atomic_load_n(&entry->used, __ATOMIC_RELAXED))
-        __atomic_store_n(&entry->used, true, __ATOMIC_RELAXED);
+    const struct thread *self = thread_peek();
+
+    if (ASHLAR_UNLIKELY(self == NULL))
+        self = thread_record();
+    return ASHLAR_LIKELY(self != NULL && self->number < THREAD_NUMBERS)
+               ? &cache->places[self->number]
+               : NULL;
 }
 
-/* A map that is there, held; NULL when it takes a closer look. */
-static struct cache_entry *take_at_once(struct ashlar_tensormap_cache *cache,
-                                        const struct spec_key *key)
+static inline uint32_t place_read(const uint32_t *member)
 {
-    struct cache_entry *entry =
-        __atomic_load_n(bucket_of(cache, key->hash), __ATOMIC_ACQUIRE);
-    uint64_t seen;
-    int steps;
+    return __atomic_load_n(member, __ATOMIC_RELAXED);
+}
 
-    for (steps = 0; entry != NULL && steps < STEPS_MOST; steps++) {
-        seen = word_read(&entry->word);
-        if (key_looks_like(&entry->key, key)) {
-            if (!word_take(&entry->word, seen))
-                return NULL;
-            note_use(entry);
-            return entry;
-        }
-        entry = cache_next(entry);
+static inline void expect_behind(const struct ashlar_tensormap_cache *cache,
+                                 struct cache_place *place, uint32_t number)
+{
+    __atomic_store_n(&place->next, number + 1 == cache->slots ? 0 : number + 1,
+                     __ATOMIC_RELAXED);
+}
+
+/* The entry that is expected, held if it is of the key; else NULL. */
+static inline struct cache_entry *
+take_expected(const struct ashlar_tensormap_cache *cache,
+              struct cache_place *place, const struct spec_key *key)
+{
+    uint32_t number;
+
+    if (place == NULL || !place_read(&place->sure))
+        return NULL;
+    number = place_read(&place->next);
+    if (!take_if(&cache->entries[number], key))
+        return NULL;
+    expect_behind(cache, place, number);
+    return &cache->entries[number];
+}
+
+/* The entry that its hash leads to, in the same way. */
+static inline struct cache_entry *
+take_guessed(struct ashlar_tensormap_cache *cache, struct cache_place *place,
+             const struct spec_key *key)
+{
+    struct cache_entry *entry = guess(cache, key->hash);
+    uint32_t number = (uint32_t)(entry - cache->entries);
+
+    if (!take_if(entry, key))
+        return NULL;
+    if (place != NULL) {
+        __atomic_store_n(&place->sure, place_read(&place->next) == number,
+                         __ATOMIC_RELAXED);
+        expect_behind(cache, place, number);
     }
-    return NULL;
+    return entry;
 }
 
 /* --- get ------------------------------------------------------------------ */
@@ -101,7 +173,7 @@ static struct cache_entry *take_at_once(struct ashlar_tensormap_cache *cache,
 struct request {
     struct ashlar_tensormap_cache *cache;
     const struct ashlar_spec *spec;
-    struct spec_key key;
+    const struct spec_key *key;
     struct cache_stripe *stripe;
     struct cache_entry *spare; /* FREE, this get's; NULL: none yet */
 };
@@ -125,46 +197,47 @@ static struct cache_entry *enter(struct request *request)
 {
     struct ashlar_tensormap_cache *cache = request->cache;
     struct cache_entry *entry = request->spare;
-    struct cache_entry **bucket = bucket_of(cache, request->key.hash);
+    struct cache_detail *detail = cache_detail_of(cache, entry);
+    struct cache_entry **bucket = bucket_of(cache, request->key);
 
     request->spare = NULL;
-    write_key(&entry->key, &request->key);
-    entry->end = end_of(request->spec);
-    entry->doomed = false;
-    note_use(entry);
-    cache_set_state(entry, CACHE_ENCODING);
-    __atomic_store_n(&entry->stripe,
-                     (uint32_t)(request->stripe - cache->stripes),
-                     __ATOMIC_RELAXED);
-    cache_link(&entry->next, *bucket);
-    cache_link(bucket, entry);
+    key_write(entry->key, request->key);
+    __atomic_store_n(&entry->hash, request->key->hash, __ATOMIC_RELAXED);
+    detail->end = end_of(request->spec);
+    detail->doomed = false;
+    detail->next = *bucket;
+    *bucket = entry;
+    cache_set_state(cache, entry, CACHE_ENCODING);
+    leave_guess(cache, entry);
     request->stripe->misses++;
     return entry;
 }
 
 /* The first hold is of the get that encoded it. */
-static void open_entry(struct cache_entry *entry)
+static void open_entry(struct ashlar_tensormap_cache *cache,
+                       struct cache_entry *entry)
 {
-    uint64_t word = word_read(&entry->word) + WORD_TIME + 1;
+    struct cache_detail *detail = cache_detail_of(cache, entry);
+    bool doomed = detail->doomed;
 
-    entry->first_time = word_times(word);
-    cache_set_state(entry, entry->doomed ? CACHE_DOOMED : CACHE_READY);
-    word_write(&entry->word, entry->doomed ? word : word | WORD_OPEN);
+    cache_set_state(cache, entry, doomed ? CACHE_DOOMED : CACHE_READY);
+    detail->first_time = word_times(word_settle(&entry->word, !doomed));
 }
 
 /* What was encoded, or was not, is to be seen by those who wait. */
 static void settle(struct request *request, struct cache_entry *entry,
                    bool good)
 {
+    struct ashlar_tensormap_cache *cache = request->cache;
     struct cache_stripe *stripe = request->stripe;
 
     lock_take(&stripe->lock);
     if (good) {
-        open_entry(entry);
+        open_entry(cache, entry);
     } else {
-        if (!entry->doomed)
-            cache_unlink(request->cache, entry);
-        cache_set_state(entry, CACHE_FREE);
+        if (!cache_detail_of(cache, entry)->doomed)
+            cache_unlink(cache, entry);
+        cache_set_state(cache, entry, CACHE_FREE);
         stripe->refusals++;
     }
     (void)pthread_cond_broadcast(&stripe->encoded);
@@ -176,7 +249,7 @@ static enum ashlar_status encode(struct request *request,
                                  struct cache_entry **entry_out)
 {
     enum ashlar_status status =
-        encode_into(request->cache->source, request->spec, 0,
+        encode_into(request->cache->source, request->spec,
                     cache_map_of(request->cache, entry));
 
     settle(request, entry, status == ASHLAR_OK);
@@ -192,9 +265,8 @@ static bool hit(struct cache_entry *entry)
 {
     uint64_t seen;
 
-    note_use(entry);
     do {
-        seen = word_read(&entry->word);
+        seen = word_read_sound(&entry->word);
         if ((seen & WORD_HOLDS) == WORD_HOLDS)
             return false;
     } while (!word_take(&entry->word, seen));
@@ -236,10 +308,12 @@ static enum ashlar_status obtain(struct request *request,
 
     lock_take(&stripe->lock);
     for (;;) {
-        entry = find(request->cache, &request->key);
-        if (entry != NULL && entry->state == CACHE_READY) {
+        entry = find(request->cache, request->key);
+        if (entry != NULL &&
+            cache_state_of(request->cache, entry) == CACHE_READY) {
             if (!hit(entry))
                 return refuse_holds(request);
+            leave_guess(request->cache, entry);
             lock_give(&stripe->lock);
             *entry_out = entry;
             return ASHLAR_OK;
@@ -268,7 +342,7 @@ static enum ashlar_status refuse_spec(struct ashlar_tensormap_cache *cache,
                                       const struct ashlar_spec *spec)
 {
     _Alignas(128) unsigned char map[ASHLAR_TENSOR_MAP_BYTES];
-    enum ashlar_status status = encode_into(cache->source, spec, 0, map);
+    enum ashlar_status status = encode_into(cache->source, spec, map);
     struct cache_stripe *stripe = &cache->stripes[0];
 
     lock_take(&stripe->lock);
@@ -281,25 +355,17 @@ static enum ashlar_status refuse_spec(struct ashlar_tensormap_cache *cache,
                      "it cannot be cached");
 }
 
-static enum ashlar_status get(struct ashlar_tensormap_cache *cache,
-                              const struct ashlar_spec *spec, uint64_t context,
-                              const void **map_out)
+/* No guess led there: the stripe's lock tells. */
+static __attribute__((noinline)) enum ashlar_status
+get_by_lock(struct ashlar_tensormap_cache *cache,
+            const struct ashlar_spec *spec, const struct spec_key *key,
+            const void **map_out)
 {
-    struct request request; /* its key is too long to be zeroed for nothing */
+    struct request request = {.cache = cache, .spec = spec, .key = key};
     struct cache_entry *entry = NULL;
     enum ashlar_status status;
 
-    if (!key_make(spec, context, &request.key))
-        return refuse_spec(cache, spec);
-    entry = take_at_once(cache, &request.key);
-    if (entry != NULL) {
-        *map_out = cache_map_of(cache, entry);
-        return ASHLAR_OK;
-    }
-    request.cache = cache;
-    request.spec = spec;
-    request.spare = NULL;
-    request.stripe = &cache->stripes[request.key.hash % CACHE_STRIPES];
+    request.stripe = &cache->stripes[key->hash % CACHE_STRIPES];
     status = obtain(&request, &entry);
     if (request.spare != NULL)
         cache_give(cache, request.spare);
@@ -308,16 +374,38 @@ static enum ashlar_status get(struct ashlar_tensormap_cache *cache,
     return status;
 }
 
+static inline enum ashlar_status get(struct ashlar_tensormap_cache *cache,
+                                     const struct ashlar_spec *spec,
+                                     uint64_t context, const void **map_out)
+{
+    struct cache_place *place = place_here(cache);
+    struct cache_entry *entry;
+    struct spec_key key;
+
+    if (ASHLAR_UNLIKELY(!key_make(spec, context, &key)))
+        return refuse_spec(cache, spec);
+    entry = take_expected(cache, place, &key);
+    if (entry == NULL) {
+        key_add_hash(&key);
+        entry = take_guessed(cache, place, &key);
+    }
+    if (ASHLAR_UNLIKELY(entry == NULL))
+        return get_by_lock(cache, spec, &key, map_out);
+    *map_out = cache_map_of(cache, entry);
+    return ASHLAR_OK;
+}
+
 static enum ashlar_status refuse_null(const char *call, const char *name)
 {
     return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for %s", call,
                      name);
 }
 
-enum ashlar_status
-ashlar_tensormap_cache_get(struct ashlar_tensormap_cache *cache,
-                           const struct ashlar_spec *spec, uint64_t context,
-                           const void **map_out)
+/* What is wrong with the arguments, or a spec of another version. */
+static __attribute__((noinline)) enum ashlar_status
+get_otherwise(struct ashlar_tensormap_cache *cache,
+              const struct ashlar_spec *spec, uint64_t context,
+              const void **map_out)
 {
     static const char call[] = "ashlar_tensormap_cache_get()";
     struct ashlar_spec own;
@@ -327,94 +415,108 @@ ashlar_tensormap_cache_get(struct ashlar_tensormap_cache *cache,
         return status;
     if (spec == NULL || map_out == NULL)
         return refuse_null(call, spec == NULL ? "spec" : "map_out");
-    if (spec->size == sizeof(own))
-        return get(cache, spec, context, map_out);
     status = spec_read(&own, spec);
     return status == ASHLAR_OK ? get(cache, &own, context, map_out) : status;
 }
 
+enum ashlar_status
+ashlar_tensormap_cache_get(struct ashlar_tensormap_cache *cache,
+                           const struct ashlar_spec *spec, uint64_t context,
+                           const void **map_out)
+{
+    if (ASHLAR_UNLIKELY(!cache_is_usable(cache) || spec == NULL ||
+                        map_out == NULL || spec->size != sizeof(*spec)))
+        return get_otherwise(cache, spec, context, map_out);
+    return get(cache, spec, context, map_out);
+}
+
 /* --- put ------------------------------------------------------------------ */
 
-static enum ashlar_status entry_of(struct ashlar_tensormap_cache *cache,
-                                   const void *map,
-                                   struct cache_entry **entry_out)
+/* From the first map; beyond the last for what lies elsewhere. */
+static inline size_t offset_of(const struct ashlar_tensormap_cache *cache,
+                               const void *map)
 {
-    uintptr_t offset = (uintptr_t)map - (uintptr_t)cache->maps;
+    return (size_t)((uintptr_t)map - (uintptr_t)cache->maps);
+}
 
-    if (offset >= cache->slots * ASHLAR_TENSOR_MAP_BYTES)
-        return error_set(
-            ASHLAR_ERR_WRONG_OWNER,
-            "%p is no map of this cache, whose maps lie at %p to "
-            "%p",
-            map, (void *)cache->maps,
-            (void *)(cache->maps + cache->slots * ASHLAR_TENSOR_MAP_BYTES));
-    if (offset % ASHLAR_TENSOR_MAP_BYTES != 0)
-        return error_set(ASHLAR_ERR_MISALIGNED,
-                         "%p lies %zu bytes inside a map", map,
-                         (size_t)(offset % ASHLAR_TENSOR_MAP_BYTES));
-    *entry_out = &cache->entries[offset / ASHLAR_TENSOR_MAP_BYTES];
-    return ASHLAR_OK;
+static inline bool is_map(const struct ashlar_tensormap_cache *cache,
+                          const void *map)
+{
+    size_t offset = offset_of(cache, map);
+
+    return offset < cache->slots * ASHLAR_TENSOR_MAP_BYTES &&
+           offset % ASHLAR_TENSOR_MAP_BYTES == 0;
 }
 
 /*
- * One hold less of a map that no get finds any more; false when there was none.
- * With the last hold the entry is FREE.
+ * With its last hold, a map that no get finds any more is FREE. Who closed it
+ * may have to say that it is DOOMED still, and has the lock until then.
  */
-static bool drop_doomed(struct ashlar_tensormap_cache *cache,
-                        struct cache_entry *entry)
+static __attribute__((noinline)) enum ashlar_status
+free_doomed(struct ashlar_tensormap_cache *cache, struct cache_entry *entry)
 {
     struct cache_stripe *stripe = cache_stripe_of(cache, entry);
-    bool held = false, freed = false;
-    uint64_t word;
 
     lock_take(&stripe->lock);
-    if (cache_state_under(cache, entry, stripe) == CACHE_DOOMED) {
-        word = word_read(&entry->word);
-        held = (word & WORD_HOLDS) != 0;
-        freed = (word & WORD_HOLDS) == 1;
-        if (held)
-            word_write(&entry->word, word - 1);
-        if (freed)
-            cache_set_state(entry, CACHE_FREE);
-    }
+    cache_set_state(cache, entry, CACHE_FREE);
     lock_give(&stripe->lock);
-    if (freed)
-        cache_give(cache, entry);
-    return held;
+    cache_give(cache, entry);
+    return ASHLAR_OK;
 }
 
-static bool drop_hold(struct ashlar_tensormap_cache *cache,
-                      struct cache_entry *entry)
+static __attribute__((noinline)) enum ashlar_status
+refuse_put(struct ashlar_tensormap_cache *cache, const void *map)
 {
-    enum word_drop drop = word_drop(&entry->word);
+    static const char call[] = "ashlar_tensormap_cache_put()";
+    enum ashlar_status status = cache_check(cache, call);
 
-    return drop == WORD_DROPPED ||
-           (drop == WORD_CLOSED && drop_doomed(cache, entry));
+    if (status != ASHLAR_OK)
+        return status;
+    if (map == NULL)
+        return refuse_null(call, "map");
+    if (offset_of(cache, map) >= cache->slots * ASHLAR_TENSOR_MAP_BYTES)
+        return error_set(
+            ASHLAR_ERR_WRONG_OWNER,
+            "%p is no map of this cache, whose maps lie at %p to %p", map,
+            (void *)cache->maps,
+            (void *)(cache->maps + cache->slots * ASHLAR_TENSOR_MAP_BYTES));
+    if (offset_of(cache, map) % ASHLAR_TENSOR_MAP_BYTES != 0)
+        return error_set(ASHLAR_ERR_MISALIGNED,
+                         "%p lies %zu bytes inside a map", map,
+                         offset_of(cache, map) % ASHLAR_TENSOR_MAP_BYTES);
+    return error_set(ASHLAR_ERR_NOT_LIVE,
+                     "nobody holds the map at %p: it was put as often as it "
+                     "was got",
+                     map);
 }
 
 enum ashlar_status
 ashlar_tensormap_cache_put(struct ashlar_tensormap_cache *cache,
                            const void *map)
 {
-    static const char call[] = "ashlar_tensormap_cache_put()";
-    struct cache_entry *entry = NULL;
-    enum ashlar_status status = cache_check(cache, call);
+    struct cache_entry *entry;
+    enum word_drop drop;
 
-    if (status == ASHLAR_OK && map == NULL)
-        status = refuse_null(call, "map");
-    if (status == ASHLAR_OK)
-        status = entry_of(cache, map, &entry);
-    if (status != ASHLAR_OK)
-        return status;
-    if (!drop_hold(cache, entry))
-        return error_set(ASHLAR_ERR_NOT_LIVE,
-                         "nobody holds the map at %p: it was put as often as "
-                         "it was got",
-                         map);
-    return ASHLAR_OK;
+    if (ASHLAR_UNLIKELY(!cache_is_usable(cache) || !is_map(cache, map)))
+        return refuse_put(cache, map);
+    entry = &cache->entries[offset_of(cache, map) / ASHLAR_TENSOR_MAP_BYTES];
+    drop = word_drop(&entry->word);
+    if (ASHLAR_LIKELY(drop == WORD_DROPPED))
+        return ASHLAR_OK;
+    return drop == WORD_NOT_HELD ? refuse_put(cache, map)
+                                 : free_doomed(cache, entry);
 }
 
 /* --- invalidate ----------------------------------------------------------- */
+
+/* Whether bytes of its tensor are among these. The stripe's lock is held. */
+static bool is_among(const struct ashlar_tensormap_cache *cache,
+                     const struct cache_entry *entry, uint64_t address,
+                     uint64_t end)
+{
+    return entry->key[KEY_ADDRESS] < end &&
+           cache_detail_of(cache, entry)->end > address;
+}
 
 /*
  * Take an entry out of its chain, for ever. True when nobody holds it: it is
@@ -427,55 +529,49 @@ static bool doom(struct ashlar_tensormap_cache *cache,
 
     cache_unlink(cache, entry);
     stripe->invalidations++;
-    if (entry->state == CACHE_ENCODING) {
-        entry->doomed = true;
+    if (cache_state_of(cache, entry) == CACHE_ENCODING) {
+        cache_detail_of(cache, entry)->doomed = true;
         return false;
     }
     held = (word_close(&entry->word) & WORD_HOLDS) != 0;
-    cache_count_hits(stripe, entry);
-    cache_set_state(entry, held ? CACHE_DOOMED : CACHE_FREE);
+    stripe->hits += cache_hits_of(cache, entry);
+    cache_set_state(cache, entry, held ? CACHE_DOOMED : CACHE_FREE);
     return !held;
 }
 
-/* Of one chain; what is free then is put in front of a list. */
-static size_t doom_chain(struct ashlar_tensormap_cache *cache,
-                         struct cache_stripe *stripe, size_t bucket,
-                         uint64_t address, uint64_t end,
-                         struct cache_entry **freed)
+/* Whether an entry was in a chain, and is not any more. */
+static bool doom_if_among(struct ashlar_tensormap_cache *cache,
+                          struct cache_entry *entry, uint64_t address,
+                          uint64_t end)
 {
-    struct cache_entry *entry = cache->buckets[bucket], *next;
-    size_t count = 0;
+    struct cache_stripe *stripe = cache_stripe_of(cache, entry);
+    bool doomed = false, freed = false;
+    enum cache_state state;
 
-    for (; entry != NULL; entry = next) {
-        next = cache_next(entry);
-        if (entry->key.words[1] >= end || entry->end <= address)
-            continue;
-        count++;
-        if (doom(cache, stripe, entry)) {
-            cache_link(&entry->next, *freed);
-            *freed = entry;
-        }
-    }
-    return count;
+    lock_take(&stripe->lock);
+    state = cache_state_under(cache, entry, stripe);
+    if (state == CACHE_READY ||
+        (state == CACHE_ENCODING && !cache_detail_of(cache, entry)->doomed))
+        doomed = is_among(cache, entry, address, end);
+    if (doomed)
+        freed = doom(cache, stripe, entry);
+    lock_give(&stripe->lock);
+    if (freed)
+        cache_give(cache, entry);
+    return doomed;
 }
 
+/* The last slots first, so that the first will be taken first again. */
 static size_t invalidate(struct ashlar_tensormap_cache *cache, uint64_t address,
                          uint64_t end)
 {
-    struct cache_entry *freed, *entry;
-    size_t bucket, count = 0;
+    struct cache_entry *entry;
+    size_t i, count = 0;
 
-    for (bucket = 0; bucket <= cache->bucket_mask; bucket++) {
-        struct cache_stripe *stripe = &cache->stripes[bucket % CACHE_STRIPES];
-
-        freed = NULL;
-        lock_take(&stripe->lock);
-        count += doom_chain(cache, stripe, bucket, address, end, &freed);
-        lock_give(&stripe->lock);
-        while ((entry = freed) != NULL) {
-            freed = cache_next(entry);
-            cache_give(cache, entry);
-        }
+    for (i = cache->slots; i-- > 0;) {
+        entry = &cache->entries[i];
+        if (cache_state_of(cache, entry) != CACHE_FREE)
+            count += doom_if_among(cache, entry, address, end);
     }
     return count;
 }

@@ -10,8 +10,11 @@
  *
  *     maps     [ slot 0 ][ slot 1 ][ slot 2 ] ...    one run of a pool
  *     entries  [ entry 0 ][ entry 1 ][ entry 2 ] ... entry i is of slot i
+ *     details  [ 0 ][ 1 ][ 2 ] ...                   and so is detail i
  *                  ^            ^
  *     buckets  ────┘ chains ────┘     by hash; bucket b is of stripe b % STRIPES
+ *     guesses  [ 4 of bucket 0 ][ 4 of bucket 1 ] ...  the way of a hit
+ *     places   [ thread 0 ][ thread 1 ] ...          and its short cut
  *
  * An entry is FREE, ENCODING, READY or DOOMED:
  *
@@ -24,15 +27,21 @@
  *   - ENCODING and READY entries are in the chain of their hash, others in none
  *     (one that is invalidated while it is encoded leaves its chain at once, and
  *     is DOOMED when it is done);
- *   - a hit walks its chain without a lock: what it may see is atomic, an entry
- *     that it finds is taken by its word (map_cache_word.h), and who finds none goes
- *     on under the stripe's lock, which decides. A chain, its entries' states,
- *     and a word that is not open change under that lock;
+ *   - chains, their entries' states, and guesses change under the stripe's lock;
+ *   - a hit takes no lock. It goes by a guess, which may be old: what it reads is
+ *     atomic, and the entry's word decides (map_cache_word.h). Who guesses wrong
+ *     goes on under the lock, finds what there is, and leaves a guess. Chains
+ *     would serve, but which step is the last cannot be foreseen, and a
+ *     processor that foresees wrongly loses all that it did ahead;
+ *   - free entries are taken from the first to the last, so maps that were first
+ *     asked for one after another lie side by side. Launchers ask in the same
+ *     order again: a thread that did so twice tries the next entry without a
+ *     hash, for as long as it is the right one;
  *   - an entry with holds is not evicted, and its slot not written;
- *   - stripe says which lock guards an entry that is READY or DOOMED; it changes
- *     while the entry is FREE and taken, and before it is READY. So whoever comes
- *     by index takes the lock that stripe names, and looks at the state, and
- *     then at stripe again (cache_state_under());
+ *   - hash says which lock guards an entry that is not FREE; it changes while
+ *     the entry is FREE and taken. So whoever comes by index takes the lock that
+ *     hash names, and looks at the state, and then at hash again
+ *     (cache_state_under());
  *   - the free list has every FREE entry that no thread has taken.
  *
  * Locks: free_lock, then a stripe's; never two stripes. A fork may leave the child
@@ -50,6 +59,7 @@
 #include <ashlar/tensormap_cache.h>
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "source/source.h"
 #include "tensormap/key.h"
 #include "tensormap/map_cache_word.h"
@@ -59,17 +69,43 @@
 
 enum cache_state { CACHE_FREE = 0, CACHE_ENCODING, CACHE_READY, CACHE_DOOMED };
 
+/*
+ * What a hit reads, and nothing else: one line of rank 2, and the one beside it
+ * of the longest key. Processors fetch lines in such pairs, and no pair has two
+ * entries, so threads that hit different ones do not meet.
+ */
 struct cache_entry {
-    uint64_t word;            /* who holds it: map_cache_word.h */
-    struct cache_entry *next; /* in its chain, or in the free list; atomic */
-    struct spec_key key;      /* atomic, as far as hits read it */
-    uint32_t stripe;          /* atomic */
-    uint8_t state;            /* enum cache_state; atomic */
-    bool used;                /* since the hand of the clock passed; atomic */
-    bool doomed;              /* invalidated while it was encoded */
+    uint64_t word;                /* who holds it: map_cache_word.h */
+    uint64_t key[KEY_WORDS_MOST]; /* atomic */
+    uint64_t hash;                /* of key; atomic */
+} __attribute__((aligned(128)));
+
+/* The rest of an entry. */
+struct cache_detail {
+    struct cache_entry *next; /* in its chain, or in the free list */
     uint64_t end;             /* behind the tensor's last byte */
     uint64_t first_time;      /* word_times() when it was opened */
+    uint64_t passed_time;     /* when the clock's hand passed; free_lock's */
+    uint8_t state;            /* enum cache_state; atomic */
+    bool doomed;              /* invalidated while it was encoded */
 };
+
+/*
+ * Where entries of a bucket are: an entry's number, under the highest bits of
+ * its hash. 0 is none, and leads to entry 0, whose key will tell.
+ */
+#define CACHE_GUESSES      4u
+#define CACHE_GUESS_NUMBER ((uint32_t)ASHLAR_TENSORMAP_CACHE_SLOTS_MAX - 1)
+
+struct cache_guesses {
+    uint32_t of[CACHE_GUESSES]; /* atomic */
+} __attribute__((aligned(16)));
+
+/* What the hits of one thread lead to; another's, when that one has ended. */
+struct cache_place {
+    uint32_t next; /* an entry's number; atomic */
+    uint32_t sure; /* the last hit was where it was expected; atomic */
+} __attribute__((aligned(128)));
 
 struct cache_stripe {
     struct lock lock;
@@ -91,13 +127,22 @@ struct ashlar_tensormap_cache {
     size_t slots;
     size_t bucket_mask;
     struct cache_entry **buckets;
+    struct cache_guesses *guesses; /* as many */
+    struct cache_place *places;    /* THREAD_NUMBERS */
     struct cache_entry *entries;
+    struct cache_detail *details;
     struct cache_stripe *stripes;
 
     struct lock free_lock; /* all below */
     struct cache_entry *free_first;
     size_t hand; /* of the clock */
 };
+
+/** Whether cache_check() lets it pass. */
+static inline bool cache_is_usable(const struct ashlar_tensormap_cache *cache)
+{
+    return cache != NULL && cache->process == thread_process();
+}
 
 /** Refuse NULL, and the parent's caches in a child of fork(2). */
 enum ashlar_status cache_check(struct ashlar_tensormap_cache *cache,
@@ -110,22 +155,19 @@ struct cache_entry *cache_take(struct ashlar_tensormap_cache *cache);
 void cache_give(struct ashlar_tensormap_cache *cache,
                 struct cache_entry *entry);
 
-/** Count the hits of a map that goes. The stripe's lock is held. */
-static inline void cache_count_hits(struct cache_stripe *stripe,
-                                    const struct cache_entry *entry)
+static inline struct cache_detail *
+cache_detail_of(const struct ashlar_tensormap_cache *cache,
+                const struct cache_entry *entry)
 {
-    stripe->hits += word_times(word_read(&entry->word)) - entry->first_time;
+    return &cache->details[entry - cache->entries];
 }
 
-static inline struct cache_entry *cache_next(const struct cache_entry *entry)
+/** The hits of a map that is there. */
+static inline uint64_t cache_hits_of(const struct ashlar_tensormap_cache *cache,
+                                     const struct cache_entry *entry)
 {
-    return __atomic_load_n(&entry->next, __ATOMIC_ACQUIRE);
-}
-
-static inline void cache_link(struct cache_entry **at,
-                              struct cache_entry *entry)
-{
-    __atomic_store_n(at, entry, __ATOMIC_RELEASE);
+    return word_times_since(word_read(&entry->word),
+                            cache_detail_of(cache, entry)->first_time);
 }
 
 /** Take an entry out of its chain. The stripe's lock is held. */
@@ -143,31 +185,40 @@ static inline struct cache_stripe *
 cache_stripe_of(const struct ashlar_tensormap_cache *cache,
                 const struct cache_entry *entry)
 {
-    return &cache->stripes[__atomic_load_n(&entry->stripe, __ATOMIC_RELAXED)];
+    return &cache->stripes[__atomic_load_n(&entry->hash, __ATOMIC_RELAXED) %
+                           CACHE_STRIPES];
 }
 
 /** Say what an entry is, and all that was written before. */
-static inline void cache_set_state(struct cache_entry *entry,
+static inline void cache_set_state(const struct ashlar_tensormap_cache *cache,
+                                   const struct cache_entry *entry,
                                    enum cache_state state)
 {
-    __atomic_store_n(&entry->state, (uint8_t)state, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache_detail_of(cache, entry)->state, (uint8_t)state,
+                     __ATOMIC_RELEASE);
+}
+
+/** What an entry is; with its stripe's lock, for as long as that is held. */
+static inline enum cache_state
+cache_state_of(const struct ashlar_tensormap_cache *cache,
+               const struct cache_entry *entry)
+{
+    return (enum cache_state)__atomic_load_n(
+        &cache_detail_of(cache, entry)->state, __ATOMIC_ACQUIRE);
 }
 
 /**
- * What an entry is, by index, under a stripe's lock: READY or DOOMED only if the
- * lock is the one that guards it; else CACHE_FREE.
+ * What an entry is, by index, under a stripe's lock; CACHE_FREE as well if
+ * another lock guards it.
  */
 static inline enum cache_state
 cache_state_under(const struct ashlar_tensormap_cache *cache,
                   const struct cache_entry *entry,
                   const struct cache_stripe *stripe)
 {
-    uint8_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
+    enum cache_state state = cache_state_of(cache, entry);
 
-    if ((state != CACHE_READY && state != CACHE_DOOMED) ||
-        cache_stripe_of(cache, entry) != stripe)
-        return CACHE_FREE;
-    return (enum cache_state)state;
+    return cache_stripe_of(cache, entry) == stripe ? state : CACHE_FREE;
 }
 
 #endif

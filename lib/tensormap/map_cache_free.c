@@ -7,9 +7,21 @@
 void cache_give(struct ashlar_tensormap_cache *cache, struct cache_entry *entry)
 {
     lock_take(&cache->free_lock);
-    cache_link(&entry->next, cache->free_first);
+    cache_detail_of(cache, entry)->next = cache->free_first;
     cache->free_first = entry;
     lock_give(&cache->free_lock);
+}
+
+/* Whether it was taken since the hand of the clock last passed it. */
+static bool was_used(struct ashlar_tensormap_cache *cache,
+                     const struct cache_entry *entry)
+{
+    struct cache_detail *detail = cache_detail_of(cache, entry);
+    uint64_t time = word_times(word_read(&entry->word));
+    bool used = time != detail->passed_time;
+
+    detail->passed_time = time;
+    return used;
 }
 
 /* Evict an entry if nobody holds it and it was not used lately. */
@@ -21,12 +33,12 @@ static bool evict(struct ashlar_tensormap_cache *cache,
 
     lock_take(&stripe->lock);
     if (cache_state_under(cache, entry, stripe) == CACHE_READY &&
-        !__atomic_exchange_n(&entry->used, false, __ATOMIC_RELAXED))
+        !was_used(cache, entry))
         gone = word_close_idle(&entry->word);
     if (gone) {
         cache_unlink(cache, entry);
-        cache_count_hits(stripe, entry);
-        cache_set_state(entry, CACHE_FREE);
+        cache_set_state(cache, entry, CACHE_FREE);
+        stripe->hits += cache_hits_of(cache, entry);
         stripe->evictions++;
     }
     lock_give(&stripe->lock);
@@ -55,7 +67,7 @@ struct cache_entry *cache_take(struct ashlar_tensormap_cache *cache)
     lock_take(&cache->free_lock);
     entry = cache->free_first;
     if (entry != NULL)
-        cache->free_first = cache_next(entry);
+        cache->free_first = cache_detail_of(cache, entry)->next;
     else
         entry = turn_the_clock(cache);
     lock_give(&cache->free_lock);

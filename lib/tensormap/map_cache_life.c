@@ -67,7 +67,7 @@ static size_t bucket_count(size_t slots)
 {
     size_t count = CACHE_STRIPES;
 
-    while (count < 2 * slots)
+    while (count < slots)
         count *= 2;
     return count;
 }
@@ -83,7 +83,8 @@ static void start(struct ashlar_tensormap_cache *cache)
     }
     /* The first slots first. */
     for (i = cache->slots; i-- > 0;) {
-        cache->entries[i].next = cache->free_first;
+        cache->entries[i].word = WORD_INIT;
+        cache->details[i].next = cache->free_first;
         cache->free_first = &cache->entries[i];
     }
 }
@@ -91,7 +92,10 @@ static void start(struct ashlar_tensormap_cache *cache)
 static void drop_records(struct ashlar_tensormap_cache *cache)
 {
     memory_free(cache->stripes);
+    memory_free(cache->details);
     memory_free(cache->entries);
+    memory_free(cache->places);
+    memory_free(cache->guesses);
     memory_free(cache->buckets);
     memory_free(cache);
 }
@@ -108,8 +112,17 @@ static struct ashlar_tensormap_cache *make_records(size_t slots)
     cache->bucket_mask = buckets - 1;
     cache->buckets = memory_zalloc(buckets * sizeof(cache->buckets[0]));
     if (cache->buckets != NULL)
-        cache->entries = memory_zalloc(slots * sizeof(cache->entries[0]));
+        cache->guesses =
+            memory_zalloc_aligned(buckets * sizeof(cache->guesses[0]), 64);
+    if (cache->guesses != NULL)
+        cache->places = memory_zalloc_aligned(
+            THREAD_NUMBERS * sizeof(cache->places[0]), 128);
+    if (cache->places != NULL)
+        cache->entries =
+            memory_zalloc_aligned(slots * sizeof(cache->entries[0]), 128);
     if (cache->entries != NULL)
+        cache->details = memory_zalloc(slots * sizeof(cache->details[0]));
+    if (cache->details != NULL)
         cache->stripes = memory_zalloc_aligned(
             CACHE_STRIPES * sizeof(cache->stripes[0]), 64);
     if (cache->stripes != NULL)
@@ -167,12 +180,12 @@ static void add_map(struct ashlar_tensormap_cache *cache,
 
     lock_take(&stripe->lock);
     state = cache_state_under(cache, entry, stripe);
-    if (state != CACHE_FREE) {
+    if (state == CACHE_READY || state == CACHE_DOOMED) {
         word = word_read(&entry->word);
         sum->maps++;
         sum->held += (word & WORD_HOLDS) != 0;
         if (state == CACHE_READY)
-            sum->hits += word_times(word) - entry->first_time;
+            sum->hits += cache_hits_of(cache, entry);
     }
     lock_give(&stripe->lock);
 }
@@ -201,11 +214,11 @@ static void add_up(struct ashlar_tensormap_cache *cache,
 enum ashlar_status cache_check(struct ashlar_tensormap_cache *cache,
                                const char *call)
 {
+    if (cache_is_usable(cache))
+        return ASHLAR_OK;
     if (cache == NULL)
         return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for cache",
                          call);
-    if (cache->process == thread_process())
-        return ASHLAR_OK;
     return error_set(ASHLAR_ERR_FORKED,
                      "%s: the cache was made by the parent process, and is not "
                      "usable after fork; make one here",

@@ -237,8 +237,8 @@ encode_all(struct ashlar_tensormap_table *table,
     if (status != ASHLAR_OK)
         return status;
     for (i = 0; i < n && status == ASHLAR_OK; i++)
-        status = encode_into(table->source, spec_at(specs, i), specs->size,
-                             host_slot(table, handles[i].index));
+        status = encode_element(table->source, spec_at(specs, i), specs->size,
+                                host_slot(table, handles[i].index));
     put_down(table, handles, n,
              status == ASHLAR_OK ? ASHLAR_TENSORMAP_ENCODED
                                  : ASHLAR_TENSORMAP_EMPTY);

@@ -22,8 +22,7 @@
  *   - names, pack, check and explain allocate nothing, lock nothing, and call no
  *     source;
  *   - a source's encoder sees only whole specs of the library's own version, and
- *     may leave anything where it failed: what is the caller's is written by a
- *     copy, when it went well.
+ *     may leave anything where it failed: what is the caller's is as it was then.
  */
 #ifndef ASHLAR_TENSORMAP_TENSORMAP_H
 #define ASHLAR_TENSORMAP_TENSORMAP_H
@@ -33,6 +32,8 @@
 #include <stdint.h>
 
 #include <ashlar/tensormap.h>
+
+#include "source/source.h"
 
 /** Values of each enum in a spec. */
 #define SPEC_MODES       3u
@@ -59,14 +60,40 @@ extern const struct spec_dtype spec_dtypes[SPEC_DTYPES];
 enum ashlar_status spec_read(struct ashlar_spec *own,
                              const struct ashlar_spec *given);
 
-/**
- * Encode into memory that nobody looks at unless it went well.
- *
- * @param step  The size that the spec must have; 0: whatever it says.
- */
-enum ashlar_status encode_into(struct ashlar_source *source,
-                               const struct ashlar_spec *spec, size_t step,
-                               void *map);
+/** Say which rule is broken, where the encoder says that something is. */
+enum ashlar_status encode_explain(const struct ashlar_spec *spec,
+                                  enum ashlar_status status);
+
+/** encode_into() of a spec of another version. */
+enum ashlar_status encode_otherwise(struct ashlar_source *source,
+                                    const struct ashlar_spec *spec, void *map);
+
+/** What is wrong with a spec whose size is not that of the first. */
+enum ashlar_status encode_refuse_size(const struct ashlar_spec *spec,
+                                      size_t step);
+
+/** Encode into memory that nobody looks at unless it went well. */
+static inline enum ashlar_status encode_into(struct ashlar_source *source,
+                                             const struct ashlar_spec *spec,
+                                             void *map)
+{
+    enum ashlar_status status;
+
+    if (ASHLAR_UNLIKELY(spec->size != sizeof(*spec)))
+        return encode_otherwise(source, spec, map);
+    status = source->ops.encode(source->state, spec, map);
+    return ASHLAR_LIKELY(status == ASHLAR_OK) ? status
+                                              : encode_explain(spec, status);
+}
+
+/** The same of an array, where spec i lies i steps behind the first. */
+static inline enum ashlar_status encode_element(struct ashlar_source *source,
+                                                const struct ashlar_spec *spec,
+                                                size_t step, void *map)
+{
+    return ASHLAR_LIKELY(spec->size == step) ? encode_into(source, spec, map)
+                                             : encode_refuse_size(spec, step);
+}
 
 /** Refuse what can be no encoder. */
 enum ashlar_status encode_check(struct ashlar_source *source, const char *call);

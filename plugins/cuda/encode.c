@@ -25,13 +25,12 @@ static void *pointer(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-static CUresult encode_tiled(const struct cuda *cuda,
-                             const struct encoding *encoding)
+static inline CUresult encode_tiled(const struct cuda *cuda,
+                                    const struct ashlar_spec *spec,
+                                    CUtensorMap *map)
 {
-    const struct ashlar_spec *spec = encoding->spec;
-
     return cuda->driver.encode_tiled(
-        encoding->map, (CUtensorMapDataType)spec->dtype, spec->rank,
+        map, (CUtensorMapDataType)spec->dtype, spec->rank,
         pointer(spec->address), spec->dims, spec->strides, spec->box,
         spec->element_strides, (CUtensorMapInterleave)spec->interleave,
         (CUtensorMapSwizzle)spec->swizzle,
@@ -40,12 +39,10 @@ static CUresult encode_tiled(const struct cuda *cuda,
 }
 
 static CUresult encode_im2col(const struct cuda *cuda,
-                              const struct encoding *encoding)
+                              const struct ashlar_spec *spec, CUtensorMap *map)
 {
-    const struct ashlar_spec *spec = encoding->spec;
-
     return cuda->driver.encode_im2col(
-        encoding->map, (CUtensorMapDataType)spec->dtype, spec->rank,
+        map, (CUtensorMapDataType)spec->dtype, spec->rank,
         pointer(spec->address), spec->dims, spec->strides, spec->lower_corner,
         spec->upper_corner, spec->channels, spec->pixels, spec->element_strides,
         (CUtensorMapInterleave)spec->interleave,
@@ -57,12 +54,10 @@ static CUresult encode_im2col(const struct cuda *cuda,
 #if CUDA_VERSION >= 12080
 
 static CUresult encode_wide(const struct cuda *cuda,
-                            const struct encoding *encoding)
+                            const struct ashlar_spec *spec, CUtensorMap *map)
 {
-    const struct ashlar_spec *spec = encoding->spec;
-
     return cuda->driver.encode_wide(
-        encoding->map, (CUtensorMapDataType)spec->dtype, spec->rank,
+        map, (CUtensorMapDataType)spec->dtype, spec->rank,
         pointer(spec->address), spec->dims, spec->strides,
         spec->lower_corner[0], spec->upper_corner[0], spec->channels,
         spec->pixels, spec->element_strides,
@@ -86,11 +81,11 @@ static CUresult call(const struct cuda *cuda, const struct encoding *encoding)
                                             pointer(encoding->address));
     switch (encoding->spec->mode) {
     case ASHLAR_SPEC_TILED:
-        return encode_tiled(cuda, encoding);
+        return encode_tiled(cuda, encoding->spec, encoding->map);
     case ASHLAR_SPEC_IM2COL:
-        return encode_im2col(cuda, encoding);
+        return encode_im2col(cuda, encoding->spec, encoding->map);
     default:
-        return encode_wide(cuda, encoding);
+        return encode_wide(cuda, encoding->spec, encoding->map);
     }
 }
 
@@ -168,14 +163,12 @@ static enum ashlar_status too_old(const struct cuda *cuda, const char *entry,
                             cuda->driver.version % 1000 / 10, entry, minor);
 }
 
-enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,
-                               void *map_out)
+/* What is not tiled, or of no rank. */
+static __attribute__((noinline)) enum ashlar_status
+encode_other(struct cuda *cuda, const struct ashlar_spec *spec,
+             CUtensorMap *map)
 {
-    static const char *const entries[] = {"cuTensorMapEncodeTiled",
-                                          "cuTensorMapEncodeIm2col",
-                                          "cuTensorMapEncodeIm2colWide"};
-    struct encoding encoding = {.spec = spec, .map = map_out};
-    struct cuda *cuda = state;
+    struct encoding encoding = {.spec = spec, .map = map};
 
     if (spec->mode > ASHLAR_SPEC_IM2COL_WIDE)
         return cuda->host->fail(ASHLAR_ERR_INVALID,
@@ -185,16 +178,54 @@ enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,
         return cuda->host->fail(ASHLAR_ERR_INVALID,
                                 "rank is %u; it must be %d or less", spec->rank,
                                 ASHLAR_SPEC_RANK_MAX);
-    encoding.entry = entries[spec->mode];
+    encoding.entry = spec->mode == ASHLAR_SPEC_IM2COL
+                         ? "cuTensorMapEncodeIm2col"
+                         : "cuTensorMapEncodeIm2colWide";
     if (spec->mode == ASHLAR_SPEC_IM2COL_WIDE && !HAS_WIDE(cuda))
         return too_old(cuda, encoding.entry, 8);
     return encode(cuda, &encoding);
 }
 
-enum ashlar_status cuda_encode_rebase(void *state, void *map, uint64_t address)
+static __attribute__((noinline)) enum ashlar_status
+encode_tiled_again(struct cuda *cuda, CUresult result,
+                   const struct ashlar_spec *spec, CUtensorMap *map)
+{
+    struct encoding encoding = {
+        .spec = spec, .map = map, .entry = "cuTensorMapEncodeTiled"};
+
+    return call_again(cuda, result, &encoding);
+}
+
+/* Nearly all specs are tiled: they go to the driver by the shortest way. */
+enum ashlar_status cuda_encode(void *state, const struct ashlar_spec *spec,
+                               void *map_out)
+{
+    struct cuda *cuda = state;
+    CUresult result;
+
+    if (spec->mode != ASHLAR_SPEC_TILED || spec->rank > ASHLAR_SPEC_RANK_MAX)
+        return encode_other(cuda, spec, map_out);
+    result = encode_tiled(cuda, spec, map_out);
+    return result == CUDA_SUCCESS
+               ? ASHLAR_OK
+               : encode_tiled_again(cuda, result, spec, map_out);
+}
+
+static __attribute__((noinline)) enum ashlar_status
+rebase_again(struct cuda *cuda, CUresult result, CUtensorMap *map,
+             uint64_t address)
 {
     struct encoding encoding = {
         .address = address, .map = map, .entry = "cuTensorMapReplaceAddress"};
 
-    return encode(state, &encoding);
+    return call_again(cuda, result, &encoding);
+}
+
+enum ashlar_status cuda_encode_rebase(void *state, void *map, uint64_t address)
+{
+    struct cuda *cuda = state;
+    CUresult result = cuda->driver.replace_address(map, pointer(address));
+
+    return result == CUDA_SUCCESS ? ASHLAR_OK
+                                  : rebase_again(cuda, result, map, address);
 }

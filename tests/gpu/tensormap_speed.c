@@ -12,7 +12,6 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,9 +21,10 @@
 
 #include <ashlar.h>
 
-#define MAPS         4096
-#define ROUNDS_MOST  999
-#define THREADS_MOST 8
+#include "crew.h"
+
+#define MAPS        4096
+#define ROUNDS_MOST 999
 
 static CUresult (*set_context)(CUcontext context);
 static CUcontext context; /* current in every thread, as in a launcher's */
@@ -33,7 +33,10 @@ static struct ashlar_pool *pool;
 static struct ashlar_tensormap_cache *cache;
 static struct ashlar_spec specs[MAPS];
 static void *maps[MAPS];
+static size_t shuffled[MAPS];
+static struct ashlar_cache *slots;
 static unsigned rounds = 31;
+static unsigned threads; /* of the crew */
 
 static __typeof__(cuTensorMapEncodeTiled) *encode_tiled;
 static __typeof__(cuTensorMapReplaceAddress) *replace_address;
@@ -108,6 +111,16 @@ static void bare_encodes(void)
         bare(&specs[i], &map);
 }
 
+/* Into as many buffers as a bulk has slots. */
+static void bare_encodes_apart(void)
+{
+    static _Alignas(128) CUtensorMap own[MAPS];
+    size_t i;
+
+    for (i = 0; i < MAPS; i++)
+        bare(&specs[i], &own[i]);
+}
+
 static void one_at_a_time(void)
 {
     size_t i;
@@ -118,6 +131,58 @@ static void one_at_a_time(void)
         MUST(ashlar_tensormap_encode(source, &specs[i], map));
         MUST(ashlar_pool_put(pool, map));
     }
+}
+
+/* By the caller-held cache of slots, inline. */
+static void one_inline(void)
+{
+    size_t i;
+    void *map;
+
+    for (i = 0; i < MAPS; i++) {
+        map = ashlar_cache_get(slots);
+        MUST(ashlar_tensormap_encode(source, &specs[i], map));
+        MUST(ashlar_cache_put(slots, map));
+    }
+}
+
+/* What the pool costs without the encoder, and the encoder without the pool. */
+static void get_and_put(void)
+{
+    size_t i;
+
+    for (i = 0; i < MAPS; i++)
+        MUST(ashlar_pool_put(pool, ashlar_pool_get(pool)));
+}
+
+static void encodes(void)
+{
+    _Alignas(128) CUtensorMap map;
+    size_t i;
+
+    for (i = 0; i < MAPS; i++)
+        MUST(ashlar_tensormap_encode(source, &specs[i], &map));
+}
+
+/* What a bulk costs beside its encodes. */
+static void bulk_get_and_put(size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < MAPS; i += n) {
+        MUST(ashlar_pool_get_bulk(pool, maps, n));
+        MUST(ashlar_pool_put_bulk(pool, maps, n, NULL));
+    }
+}
+
+static void slots_by_32(void)
+{
+    bulk_get_and_put(32);
+}
+
+static void slots_by_4096(void)
+{
+    bulk_get_and_put(MAPS);
 }
 
 static void in_bulks(size_t n)
@@ -189,65 +254,99 @@ static void hits_of(size_t from, size_t to)
     }
 }
 
+/* In the order in which they were first asked for. */
 static void cache_hits(void)
 {
     hits_of(0, MAPS);
 }
 
+/* In an order that nothing foresees. */
+static void shuffled_hits(void)
+{
+    size_t i;
+
+    for (i = 0; i < MAPS; i++)
+        hits_of(shuffled[i], shuffled[i] + 1);
+}
+
+static void shuffle(void)
+{
+    uint64_t random = 1;
+    size_t i, other, kept;
+
+    for (i = 0; i < MAPS; i++)
+        shuffled[i] = i;
+    for (i = MAPS - 1; i > 0; i--) {
+        random = random * UINT64_C(6364136223846793005) + 1;
+        other = (size_t)(random >> 33) % (i + 1);
+        kept = shuffled[i];
+        shuffled[i] = shuffled[other];
+        shuffled[other] = kept;
+    }
+}
+
 /* --- by threads ----------------------------------------------------------- */
 
-static struct {
-    unsigned threads;
-    void (*work)(unsigned number);
-    pthread_barrier_t begin, end;
-    struct ashlar_tensormap_batch *batch;
-    bool over;
-} crew;
+static struct ashlar_tensormap_batch *batch;
 
-static void *be_crew(void *user)
+static void take_context(void)
 {
-    unsigned number = (unsigned)(uintptr_t)user;
-
     if (set_context(context) != CUDA_SUCCESS)
         exit(1);
-    for (;;) {
-        (void)pthread_barrier_wait(&crew.begin);
-        if (crew.over)
-            return NULL;
-        crew.work(number);
-        (void)pthread_barrier_wait(&crew.end);
-    }
 }
 
 static void share_batch(unsigned number)
 {
     (void)number;
-    MUST(ashlar_tensormap_batch_work(crew.batch));
+    MUST(ashlar_tensormap_batch_work(batch));
+}
+
+static void batch_of_crew(void)
+{
+    MUST(
+        ashlar_tensormap_batch_create(source, pool, specs, MAPS, maps, &batch));
+    crew_work(share_batch);
+    MUST(ashlar_tensormap_batch_finish(batch, NULL));
+    MUST(ashlar_pool_put_bulk(pool, maps, MAPS, NULL));
+}
+
+/* A part of the specs, into one buffer of the thread's. */
+static void encode_part(unsigned number)
+{
+    _Alignas(128) CUtensorMap map;
+    size_t part = MAPS / threads, i;
+
+    for (i = number * part; i < (number + 1) * part; i++)
+        bare(&specs[i], &map);
+}
+
+static void bare_of_crew(void)
+{
+    crew_work(encode_part);
+}
+
+static void do_nothing(unsigned number)
+{
+    (void)number;
+}
+
+static void meetings(void)
+{
+    crew_work(do_nothing);
 }
 
 /* Each its own specs, as often as one thread all of them. */
 static void share_hits(unsigned number)
 {
-    size_t part = MAPS / crew.threads, i;
+    size_t part = MAPS / threads, i;
 
-    for (i = 0; i < crew.threads; i++)
+    for (i = 0; i < threads; i++)
         hits_of(number * part, (number + 1) * part);
 }
 
-static void batch_of_crew(void)
+static void hits_of_crew(void)
 {
-    MUST(ashlar_tensormap_batch_create(source, pool, specs, MAPS, maps,
-                                       &crew.batch));
-    (void)pthread_barrier_wait(&crew.begin);
-    (void)pthread_barrier_wait(&crew.end);
-    MUST(ashlar_tensormap_batch_finish(crew.batch, NULL));
-    MUST(ashlar_pool_put_bulk(pool, maps, MAPS, NULL));
-}
-
-static void turn_of_crew(void)
-{
-    (void)pthread_barrier_wait(&crew.begin);
-    (void)pthread_barrier_wait(&crew.end);
+    crew_work(share_hits);
 }
 
 /* --- rounds --------------------------------------------------------------- */
@@ -298,11 +397,18 @@ static void race_rank(uint32_t rank)
 {
     static struct contender contenders[] = {
         {"bare encode, one buffer", bare_encodes, {0}},
+        {"bare encode, 4096 buffers", bare_encodes_apart, {0}},
         {"get, encode, put", one_at_a_time, {0}},
+        {"the same, inline cache", one_inline, {0}},
+        {"encode alone", encodes, {0}},
+        {"get, put alone", get_and_put, {0}},
         {"bulks of 32", bulks_of_32, {0}},
         {"bulks of 256", bulks_of_256, {0}},
         {"bulk of 4096", bulk_of_4096, {0}},
+        {"slots in bulks of 32, alone", slots_by_32, {0}},
+        {"slots, 4096 at once, alone", slots_by_4096, {0}},
         {"cache hit", cache_hits, {0}},
+        {"cache hit, shuffled", shuffled_hits, {0}},
         {"check alone", checks, {0}},
         {"bare rebase", bare_rebases, {0}},
         {"rebase", rebases, {0}},
@@ -316,43 +422,33 @@ static void race_rank(uint32_t rank)
     race(title, contenders, sizeof(contenders) / sizeof(contenders[0]));
 }
 
-static void with_crew(unsigned threads, void (*work)(unsigned number),
-                      struct contender *contenders, size_t count,
-                      const char *title)
+static void race_threads(unsigned count)
 {
-    pthread_t ids[THREADS_MOST];
-    unsigned i;
-
-    crew.threads = threads;
-    crew.work = work;
-    crew.over = false;
-    (void)pthread_barrier_init(&crew.begin, NULL, threads + 1);
-    (void)pthread_barrier_init(&crew.end, NULL, threads + 1);
-    for (i = 0; i < threads; i++)
-        if (pthread_create(&ids[i], NULL, be_crew, (void *)(uintptr_t)i) != 0)
-            exit(1);
-    race(title, contenders, count);
-    crew.over = true;
-    (void)pthread_barrier_wait(&crew.begin);
-    for (i = 0; i < threads; i++)
-        (void)pthread_join(ids[i], NULL);
-}
-
-static void race_threads(unsigned threads)
-{
-    static struct contender batch[] = {
+    static struct contender encodes[] = {
         {"one thread, bulk of 4096", bulk_of_4096, {0}},
         {"the threads, one batch", batch_of_crew, {0}},
     };
-    static struct contender hits[] = {
+    static struct contender bares[] = {
+        {"one thread, bare encode", bare_encodes, {0}},
+        {"the threads, bare encode", bare_of_crew, {0}},
+        {"the threads, nothing", meetings, {0}},
+    };
+    static struct contender alone[] = {
         {"one thread, cache hit", cache_hits, {0}},
-        {"each of the threads", turn_of_crew, {0}},
+    };
+    static struct contender hits[] = {
+        {"each of the threads", hits_of_crew, {0}},
     };
     char title[32];
 
-    snprintf(title, sizeof(title), "%u threads", threads);
-    with_crew(threads, share_batch, batch, 2, title);
-    with_crew(threads, share_hits, hits, 2, title);
+    snprintf(title, sizeof(title), "%u threads", count);
+    threads = count;
+    crew_start(count, take_context);
+    race(title, encodes, 2);
+    race(title, bares, 3);
+    race(title, alone, 1);
+    race(title, hits, 1);
+    crew_end();
 }
 
 static bool start(void)
@@ -383,13 +479,14 @@ static bool start(void)
     options.slots = 2 * (size_t)MAPS;
     MUST(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
     MUST(ashlar_pool_reserve(pool, MAPS));
+    MUST(ashlar_cache_open(pool, 0, ASHLAR_CACHE_LAYOUT, &slots));
     MUST(ashlar_tensormap_cache_create(source, &options, &cache));
     return true;
 }
 
 int main(int argc, char **argv)
 {
-    unsigned threads;
+    unsigned count, cores = crew_cores();
 
     if (argc > 1)
         rounds = (unsigned)strtoul(argv[1], NULL, 10);
@@ -400,12 +497,15 @@ int main(int argc, char **argv)
                ashlar_last_error_message());
         return 77;
     }
+    shuffle();
     race_rank(2);
     race_rank(5);
     set_specs(2);
     MUST(ashlar_tensormap_cache_invalidate(cache, 0, UINT64_MAX, NULL));
     cache_hits();
-    for (threads = 2; threads <= THREADS_MOST; threads *= 2)
-        race_threads(threads);
+    for (count = 2; count <= cores; count *= 2)
+        race_threads(count);
+    if (cores < CREW_MOST)
+        printf("# %u cores: more threads were not tried\n", cores);
     return 0;
 }

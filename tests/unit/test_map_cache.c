@@ -136,6 +136,45 @@ START_TEST(equal_specs_are_one_wherever_they_lie_and_whatever_else_is_in_them)
 }
 END_TEST
 
+/* Specs 0 to 7 from a cache that may expect another order by now. */
+static void touch_as_listed(const unsigned *order, const void *const *maps)
+{
+    unsigned i;
+
+    for (i = 0; i < 8; i++)
+        ck_assert_ptr_eq(touch(order[i]), maps[order[i]]);
+}
+
+START_TEST(maps_are_found_in_the_usual_order_and_in_any_other)
+{
+    static const unsigned usual[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const unsigned other[8] = {7, 6, 6, 0, 1, 2, 4, 3};
+    const void *maps[8];
+    unsigned i;
+
+    for (i = 0; i < 8; i++)
+        maps[i] = touch(i);
+    for (i = 0; i < 3; i++) {
+        touch_as_listed(usual, maps);
+        touch_as_listed(usual, maps);
+        touch_as_listed(other, maps);
+    }
+    ck_assert_uint_eq(encoder.encodes, 8);
+    ck_assert_uint_eq(stats().hits, 72);
+}
+END_TEST
+
+/* With the last slot in use, the first is next again. */
+START_TEST(the_usual_order_may_go_around_all_slots)
+{
+    unsigned i;
+
+    for (i = 0; i < 4 * SLOTS; i++)
+        ck_assert(is_there(i % SLOTS) == (i >= SLOTS));
+    ck_assert_uint_eq(encoder.encodes, SLOTS);
+}
+END_TEST
+
 START_TEST(contexts_have_maps_of_their_own)
 {
     struct ashlar_spec spec = encode_spec(1);
@@ -337,6 +376,39 @@ START_TEST(tensors_that_touch_a_freed_stretch_are_forgotten)
 END_TEST
 
 /* The address is another buffer's then, perhaps of the same shape. */
+START_TEST(what_is_expected_next_and_forgotten_is_encoded_anew)
+{
+    struct ashlar_spec spec = encode_spec(2);
+    unsigned i;
+
+    for (i = 0; i < 12; i++)
+        (void)touch(i % 4);
+    (void)touch(0);
+    (void)touch(1);
+    ck_assert_int_eq(
+        ashlar_tensormap_cache_invalidate(cache, spec.address, 1, NULL),
+        ASHLAR_OK);
+    ck_assert(!is_there(2));
+    ck_assert(is_there(3));
+}
+END_TEST
+
+/* So that maps that are asked for one after another lie side by side again. */
+START_TEST(slots_of_forgotten_maps_are_taken_from_the_first_on)
+{
+    const void *maps[8];
+    unsigned i;
+
+    for (i = 0; i < 8; i++)
+        maps[i] = touch(i);
+    ck_assert_int_eq(
+        ashlar_tensormap_cache_invalidate(cache, 0, UINT64_MAX, NULL),
+        ASHLAR_OK);
+    for (i = 0; i < 8; i++)
+        ck_assert_ptr_eq(touch(100 + i), maps[i]);
+}
+END_TEST
+
 START_TEST(what_is_forgotten_while_held_stays_until_it_is_put)
 {
     struct ashlar_spec spec = encode_spec(0);
@@ -586,6 +658,8 @@ static Suite *map_cache_suite(void)
     tcase_add_test(
         basic,
         equal_specs_are_one_wherever_they_lie_and_whatever_else_is_in_them);
+    tcase_add_test(basic, maps_are_found_in_the_usual_order_and_in_any_other);
+    tcase_add_test(basic, the_usual_order_may_go_around_all_slots);
     tcase_add_test(basic, contexts_have_maps_of_their_own);
     tcase_add_test(basic, a_refused_spec_leaves_nothing);
     tcase_add_test(basic, failing_encodes_take_no_slots);
@@ -601,6 +675,10 @@ static Suite *map_cache_suite(void)
     tcase_add_checked_fixture(invalidation, setup, teardown);
     tcase_add_loop_test(invalidation,
                         tensors_that_touch_a_freed_stretch_are_forgotten, 0, 7);
+    tcase_add_test(invalidation,
+                   what_is_expected_next_and_forgotten_is_encoded_anew);
+    tcase_add_test(invalidation,
+                   slots_of_forgotten_maps_are_taken_from_the_first_on);
     tcase_add_test(invalidation,
                    what_is_forgotten_while_held_stays_until_it_is_put);
     tcase_add_test(invalidation,
