@@ -8,6 +8,8 @@
 
 #include "../harness/driver.h"
 
+#include <ashlar/export.h>
+
 struct stack {
     size_t count;
     size_t capacity;
@@ -46,11 +48,14 @@ BENCH_INLINE int stack_put(struct stack *stack, void *const *slots, unsigned n)
     return 1;
 }
 
-/* The same stack behind calls into a shared library, by handle. */
+/* The same stack behind calls into a shared library, by handle, called the way
+ * that ashlar is. */
 struct stack *stack_library_open(size_t slots);
-void *stack_library_get(struct stack *stack);
-int stack_library_put(struct stack *stack, void *slot);
-int stack_library_get_bulk(struct stack *stack, void **slots, unsigned n);
-int stack_library_put_bulk(struct stack *stack, void *const *slots, unsigned n);
+void *stack_library_get(struct stack *stack) ASHLAR_NO_PLT;
+int stack_library_put(struct stack *stack, void *slot) ASHLAR_NO_PLT;
+int stack_library_get_bulk(struct stack *stack, void **slots,
+                           unsigned n) ASHLAR_NO_PLT;
+int stack_library_put_bulk(struct stack *stack, void *const *slots,
+                           unsigned n) ASHLAR_NO_PLT;
 
 #endif

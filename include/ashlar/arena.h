@@ -188,7 +188,7 @@ ASHLAR_API enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
  */
 ASHLAR_API void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
                                     size_t alignment) ASHLAR_MALLOC
-    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
+    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE ASHLAR_NO_PLT;
 
 /**
  * Allocate a block of zeros.
@@ -247,7 +247,7 @@ ASHLAR_API void *ashlar_arena_alloc_type(struct ashlar_arena *arena,
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena,
-                                                void *block);
+                                                void *block) ASHLAR_NO_PLT;
 
 /**
  * The same with what it was allocated with, which on the heap spares jemalloc
@@ -267,7 +267,7 @@ ASHLAR_API enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena,
  */
 ASHLAR_API enum ashlar_status
 ashlar_arena_free_sized(struct ashlar_arena *arena, void *block, size_t size,
-                        size_t alignment);
+                        size_t alignment) ASHLAR_NO_PLT;
 
 /**
  * Free a block when the work that still uses it is done.

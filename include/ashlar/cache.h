@@ -17,10 +17,13 @@
  * ashlar_pool_put().
  *
  * Invariants:
- *   - floor <= begin <= end, and slots begin to end - 1 of the slab at base
+ *   - begin <= end, and slots begin to end - 1 of the slab at base
  *     are this cache's and free;
- *   - state[i] tells whether slot i is live; NULL in an unchecked pool;
- *   - begin == floor when a put would overfill the cache.
+ *   - state[i] tells whether slot i is live; NULL when a get has nothing to
+ *     write there: in an unchecked pool, and while the library tells live slots
+ *     by begin instead;
+ *   - begin <= floor when a put may not go to the window: it would overfill the
+ *     cache, or the library is to see it.
  *
  * In a child of fork(2) every cache is empty: what it kept is free. One that
  * another thread of the parent held may be used or closed there all the same.
@@ -103,7 +106,8 @@ ASHLAR_API enum ashlar_status ashlar_cache_close(struct ashlar_cache *cache);
  * @par Threads  The thread that holds the cache.
  * @since 0.1
  */
-ASHLAR_API void *ashlar_cache_get_slow(struct ashlar_cache *cache);
+ASHLAR_API void *
+ashlar_cache_get_slow(struct ashlar_cache *cache) ASHLAR_NO_PLT;
 
 /**
  * What ashlar_cache_put() does when the slot is not the window's neighbour.
@@ -117,7 +121,7 @@ ASHLAR_API void *ashlar_cache_get_slow(struct ashlar_cache *cache);
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_cache_put_slow(struct ashlar_cache *cache,
-                                                    void *slot);
+                                                    void *slot) ASHLAR_NO_PLT;
 
 /**
  * Get n slots through a cache, all or none: see ashlar_pool_get_bulk().
@@ -132,7 +136,8 @@ ASHLAR_API enum ashlar_status ashlar_cache_put_slow(struct ashlar_cache *cache,
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_cache_get_bulk(struct ashlar_cache *cache,
-                                                    void **slots_out, size_t n);
+                                                    void **slots_out,
+                                                    size_t n) ASHLAR_NO_PLT;
 
 /**
  * Put n slots through a cache, all or none: see ashlar_pool_put_bulk().
@@ -147,9 +152,9 @@ ASHLAR_API enum ashlar_status ashlar_cache_get_bulk(struct ashlar_cache *cache,
  * @par Threads  The thread that holds the cache.
  * @since 0.1
  */
-ASHLAR_API enum ashlar_status ashlar_cache_put_bulk(struct ashlar_cache *cache,
-                                                    void *const *slots, size_t n,
-                                                    size_t *culprit_out);
+ASHLAR_API enum ashlar_status
+ashlar_cache_put_bulk(struct ashlar_cache *cache, void *const *slots, size_t n,
+                      size_t *culprit_out) ASHLAR_NO_PLT;
 
 /**
  * Get one slot, inline: see ashlar_pool_get().

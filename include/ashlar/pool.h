@@ -229,7 +229,8 @@ ASHLAR_API enum ashlar_status ashlar_pool_reserve_runs(struct ashlar_pool *pool,
  * @par Never    pass the result to free(3).
  * @since 0.1
  */
-ASHLAR_API void *ashlar_pool_get(struct ashlar_pool *pool) ASHLAR_MUST_USE;
+ASHLAR_API void *
+ashlar_pool_get(struct ashlar_pool *pool) ASHLAR_MUST_USE ASHLAR_NO_PLT;
 
 /**
  * Put one slot back.
@@ -250,7 +251,7 @@ ASHLAR_API void *ashlar_pool_get(struct ashlar_pool *pool) ASHLAR_MUST_USE;
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool,
-                                              void *slot);
+                                              void *slot) ASHLAR_NO_PLT;
 
 /**
  * Get n slots, all or none.
@@ -270,7 +271,8 @@ ASHLAR_API enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool,
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
-                                                   void **slots_out, size_t n);
+                                                   void **slots_out,
+                                                   size_t n) ASHLAR_NO_PLT;
 
 /**
  * Put n slots back, all or none.
@@ -288,9 +290,9 @@ ASHLAR_API enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
  * @par Threads  Any thread at any time.
  * @since 0.1
  */
-ASHLAR_API enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
-                                                   void *const *slots, size_t n,
-                                                   size_t *culprit_out);
+ASHLAR_API enum ashlar_status
+ashlar_pool_put_bulk(struct ashlar_pool *pool, void *const *slots, size_t n,
+                     size_t *culprit_out) ASHLAR_NO_PLT;
 
 /**
  * Put n slots back when the work that still reads them is done: for slots that
@@ -357,7 +359,8 @@ ASHLAR_API struct ashlar_range *ashlar_pool_range(struct ashlar_pool *pool);
  * @since 0.1
  */
 ASHLAR_API size_t ashlar_pool_get_up_to(struct ashlar_pool *pool,
-                                        void **slots_out, size_t n);
+                                        void **slots_out,
+                                        size_t n) ASHLAR_NO_PLT;
 
 /**
  * Get n slots side by side.
@@ -383,7 +386,7 @@ ASHLAR_API size_t ashlar_pool_get_up_to(struct ashlar_pool *pool,
  * @since 0.1
  */
 ASHLAR_API void *ashlar_pool_get_run(struct ashlar_pool *pool,
-                                     size_t n) ASHLAR_MUST_USE;
+                                     size_t n) ASHLAR_MUST_USE ASHLAR_NO_PLT;
 
 /**
  * Put a run back, whole.
@@ -409,7 +412,8 @@ ASHLAR_API void *ashlar_pool_get_run(struct ashlar_pool *pool,
  * @since 0.1
  */
 ASHLAR_API enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool,
-                                                  void *run, size_t n);
+                                                  void *run,
+                                                  size_t n) ASHLAR_NO_PLT;
 
 /**
  * Whether an address lies in a slot of this pool, live or not.

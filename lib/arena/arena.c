@@ -16,6 +16,9 @@
 /* No address of any machine we know has more bits; jemalloc has fewer. */
 #define SIZE_MOST ((size_t)1 << 56)
 
+/* Of those that go the shortest way. */
+#define SHORTEST_SIZE_BITS 55
+
 enum ashlar_status arena_refuse_handle(struct ashlar_arena *arena,
                                        const char *call)
 {
@@ -254,19 +257,56 @@ static inline bool is_short(const struct ashlar_arena *arena, size_t size,
            ASHLAR_LIKELY(shape_is_good(size, alignment));
 }
 
-void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
-                         size_t alignment)
+/*
+ * The shortest: where jemalloc takes a size as it is, and nothing else; and the
+ * count is there. NULL: another way is to be gone. What is left out for the sake
+ * of a shorter comparison, the smallest and the largest sizes, is short.
+ */
+static inline struct arena_count *shortest(struct ashlar_arena *arena,
+                                           size_t size, size_t alignment)
+{
+    if (ASHLAR_UNLIKELY(arena == NULL || alignment > JE_QUANTUM ||
+                        (alignment & (alignment - 1)) != 0 ||
+                        (size - JE_QUANTUM) >> SHORTEST_SIZE_BITS != 0 ||
+                        __atomic_load_n(&arena->plain, __ATOMIC_ACQUIRE) == 0))
+        return NULL;
+    return arena_own_count(arena);
+}
+
+/* What takes not the shortest way. */
+static __attribute__((noinline)) void *
+alloc_otherwise(struct ashlar_arena *arena, size_t size, size_t alignment)
 {
     void *block;
 
     if (!is_short(arena, size, alignment))
         return alloc_slowly(arena, size, alignment, "ashlar_arena_alloc()");
-    block = arena->flags == 0 ? je_block_alloc_plain(size_for(size))
-                              : je_block_alloc(size_for(size), arena->flags);
+    block = je_block_alloc(size_for(size), arena->flags);
     if (ASHLAR_UNLIKELY(block == NULL)) /* any block has such an alignment */
         return alloc_slowly(arena, size, 0, "ashlar_arena_alloc()");
     arena_count_by(arena, 1);
     return block;
+}
+
+/* jemalloc had no block for the shortest way, where it was counted already. */
+static __attribute__((noinline)) void *alloc_again(struct ashlar_arena *arena,
+                                                   size_t size)
+{
+    arena_count_by(arena, UINT64_MAX);
+    return alloc_slowly(arena, size, 0, "ashlar_arena_alloc()");
+}
+
+void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
+                         size_t alignment)
+{
+    struct arena_count *count = shortest(arena, size, alignment);
+    void *block;
+
+    if (ASHLAR_UNLIKELY(count == NULL))
+        return alloc_otherwise(arena, size, alignment);
+    arena_count_add(count, 1);
+    block = je_block_alloc_plain(size);
+    return ASHLAR_LIKELY(block != NULL) ? block : alloc_again(arena, size);
 }
 
 void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,
@@ -401,12 +441,22 @@ free_slowly(struct ashlar_arena *arena, void *block, const char *call)
     return status;
 }
 
+/*
+ * What takes not the shortest way. With a stronger alignment the size is looked
+ * up.
+ */
 static __attribute__((noinline)) enum ashlar_status
-free_sized_slowly(struct ashlar_arena *arena, void *block, size_t size,
-                  size_t alignment)
+free_sized_otherwise(struct ashlar_arena *arena, void *block, size_t size,
+                     size_t alignment)
 {
-    enum ashlar_status status = arena_check(arena, "ashlar_arena_free_sized()");
+    enum ashlar_status status;
 
+    if (is_short(arena, size, alignment) && ASHLAR_LIKELY(block != NULL)) {
+        arena_count_by(arena, UINT64_MAX);
+        je_block_free_sized(block, size_for(size), arena->flags);
+        return ASHLAR_OK;
+    }
+    status = arena_check(arena, "ashlar_arena_free_sized()");
     if (status == ASHLAR_OK && !shape_is_good(size, alignment))
         status = refuse_shape(arena, size, alignment);
     return status == ASHLAR_OK
@@ -423,15 +473,16 @@ enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena, void *block)
     return ASHLAR_OK;
 }
 
-/* With a stronger alignment it goes the long way: the size is looked up. */
 enum ashlar_status ashlar_arena_free_sized(struct ashlar_arena *arena,
                                            void *block, size_t size,
                                            size_t alignment)
 {
-    if (!is_short(arena, size, alignment) || ASHLAR_UNLIKELY(block == NULL))
-        return free_sized_slowly(arena, block, size, alignment);
-    arena_count_by(arena, UINT64_MAX);
-    je_block_free_sized(block, size_for(size), arena->flags);
+    struct arena_count *count = shortest(arena, size, alignment);
+
+    if (ASHLAR_UNLIKELY(count == NULL || block == NULL))
+        return free_sized_otherwise(arena, block, size, alignment);
+    arena_count_add(count, UINT64_MAX);
+    je_block_free_sized(block, size, 0);
     return ASHLAR_OK;
 }
 

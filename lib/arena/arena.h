@@ -69,7 +69,9 @@ struct arena_count {
 
 struct ashlar_arena {
     /* Written when the arena is made, read by every call. */
-    uint32_t on_heap; /* 1: live, and not on a range: the short way; atomic */
+    uint32_t
+        plain; /* 1: live, and jemalloc has no flags: the short way; atomic */
+    uint32_t on_heap; /* 1: live, and not on a range; atomic */
     uint32_t life;    /* enum arena_life; atomic */
     uint32_t kind;    /* enum ashlar_arena_kind */
     int flags;        /* jemalloc's, but for the alignment */
@@ -80,9 +82,10 @@ struct ashlar_arena {
     struct ashlar_source *source; /* held */
     char name[ARENA_NAME_BYTES];
 
-    struct arena_count *counts[THREAD_NUMBERS]; /* atomic; NULL: none yet */
-    struct arena_count common;                  /* of threads that have none */
-    uint64_t refusals;                          /* atomic */
+    /* Atomic; NULL: none yet. The last is that of threads without a number. */
+    struct arena_count *counts[THREAD_NUMBERS + 1];
+    struct arena_count common; /* of threads that have none */
+    uint64_t refusals;         /* atomic */
 
     struct waiting waiting;
     struct backing backing; /* of an arena on a range */
@@ -148,20 +151,28 @@ void arena_free_counts(struct ashlar_arena *arena);
 /** The same as arena_count_by() for a thread that has no count there yet. */
 void arena_count_first(struct ashlar_arena *arena, uint64_t change);
 
+/** The calling thread's count; NULL: it has none there yet. */
+static inline struct arena_count *arena_own_count(struct ashlar_arena *arena)
+{
+    return __atomic_load_n(&arena->counts[thread_number], __ATOMIC_RELAXED);
+}
+
 /**
  * Count a block in (1) or out (UINT64_MAX). Nobody else adds to a count that
  * is a number's own, so that takes no atomic exchange.
  */
+static inline void arena_count_add(struct arena_count *count, uint64_t change)
+{
+    __atomic_store_n(&count->live, count->live + change, __ATOMIC_RELAXED);
+}
+
+/** The same, by whichever thread. */
 static inline void arena_count_by(struct ashlar_arena *arena, uint64_t change)
 {
-    const struct thread *self = thread_self;
-    struct arena_count *count = NULL;
+    struct arena_count *count = arena_own_count(arena);
 
-    if (ASHLAR_LIKELY((uintptr_t)self >= THREAD_MARKS &&
-                      self->number < THREAD_NUMBERS))
-        count = __atomic_load_n(&arena->counts[self->number], __ATOMIC_RELAXED);
     if (ASHLAR_LIKELY(count != NULL))
-        __atomic_store_n(&count->live, count->live + change, __ATOMIC_RELAXED);
+        arena_count_add(count, change);
     else
         arena_count_first(arena, change);
 }

@@ -26,6 +26,7 @@ static struct thread_locals no_locals;
 
 __thread struct thread *thread_self;
 __thread struct thread_locals *thread_locals = &no_locals;
+__thread uint32_t thread_number = THREAD_NUMBERS;
 
 /* Guards the list, numbers, all records' locals, fork_parts, fork_taken. */
 static struct lock lock = LOCK_INIT;
@@ -124,6 +125,7 @@ static void end_thread(void *record)
 
     if (hook != NULL)
         hook(self);
+    thread_number = THREAD_NUMBERS;
     unlink_record(self);
     mark = (uintptr_t)-self->error.status << 1 | THREAD_ENDED;
     thread_self = (struct thread *)mark;
@@ -268,6 +270,7 @@ struct thread *thread_record(void)
     self->locals = &no_locals;
     link_record(self);
     thread_self = self;
+    thread_number = self->number;
     return self;
 }
 

@@ -70,7 +70,8 @@ WIDE(write)(void **slots_out, char *first, size_t n, size_t stride)
         c += step;
         d += step;
     }
-    address_write(slots_out + i, first + i * stride, n - i, stride);
+    if (i != n)
+        address_write(slots_out + i, first + i * stride, n - i, stride);
 }
 
 __attribute__((target(WIDE_TARGET))) static size_t

@@ -238,6 +238,7 @@ void attach_end_all(struct ashlar_pool *pool)
         cache_reset(cache);
     }
     pool->caches = NULL;
+    pool->ahead = NULL;
     pool->cache_count = 0;
     pool->granted = 0;
 }
@@ -280,7 +281,7 @@ static uint64_t dead_bits(const struct slab *slab, uint32_t w)
 
     n = n < 64 ? n : 64;
     for (i = 0; i < n; i += 8)
-        live |= state_bits(state_get_word(state + i)) << i;
+        live |= state_bits(state_live(state_get_word(state + i))) << i;
     return ~live & UINT64_MAX >> (64 - n);
 }
 
@@ -326,6 +327,7 @@ static void take_caches_back(struct ashlar_pool *pool)
         next = cache->next;
         if (!pool->checked)
             give_kept(pool, cache);
+        ahead_close_locked(cache);
         cache_reset(cache);
         if (cache->owner != NULL && cache->owner->foreign) {
             unlink_cache(pool, cache);

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "pool/address.h"
 #include "pool/direct.h"
 #include "pool/grow.h"
 #include "pool/pool.h"
@@ -28,15 +27,26 @@ struct cache *cache_create(struct ashlar_pool *pool, uint32_t limit)
     cache->limit = limit;
     cache->room = room;
     cache->window.stride = pool->plan.geometry.stride;
+    cache->no_state = SLOT_LIVE;
+    cache_mark_nothing(cache);
     return cache;
 }
 
-/* The window's members are read by others, for statistics. */
-static void set_begin(struct cache *cache, uint32_t begin)
+void cache_mark_states(struct cache *cache)
 {
-    __atomic_store_n(&cache->window.begin, begin, __ATOMIC_RELAXED);
+    cache->marks = cache->window.state;
+    cache->mark_mask = UINT32_MAX;
+    cache->mark_free = SLOT_FREE;
 }
 
+void cache_mark_nothing(struct cache *cache)
+{
+    cache->marks = &cache->no_state;
+    cache->mark_mask = 0;
+    cache->mark_free = SLOT_LIVE;
+}
+
+/* The window's members are read by others, for statistics. */
 static void set_end(struct cache *cache, uint32_t end)
 {
     __atomic_store_n(&cache->window.end, end, __ATOMIC_RELAXED);
@@ -69,13 +79,14 @@ uint64_t cache_kept_of(const struct cache *cache, const struct slab *slab)
     return kept;
 }
 
-/* How far begin may go back until the cache is full. */
-static void set_floor(struct cache *cache)
+void cache_set_floor(struct cache *cache)
 {
     uint64_t spare = cache->limit - cache_kept(cache);
     uint32_t begin = cache->window.begin;
 
     cache->window.floor = begin > spare ? begin - (uint32_t)spare : 0;
+    if (cache->ahead.slab != NULL)
+        cache->window.floor = cache->window.end;
 }
 
 /*
@@ -95,10 +106,12 @@ static void set_window(struct cache *cache, const struct extent *extent)
     cache->slab = extent->slab;
     cache->window.base = extent->slab->base;
     cache->window.state = extent->slab->state;
-    set_begin(cache, extent->begin);
+    if (extent->slab->state != NULL)
+        cache_mark_states(cache);
+    cache_set_begin(cache, extent->begin);
     order_for_fork();
     set_end(cache, extent->end);
-    set_floor(cache);
+    cache_set_floor(cache);
 }
 
 /* The last stretch of the stack becomes the window, which is empty. */
@@ -106,6 +119,7 @@ static void pop_window(struct cache *cache)
 {
     const struct extent *top = &cache->stack[--cache->depth];
 
+    ahead_close(cache);
     order_for_fork();
     set_spilled(cache, cache->spilled - (top->end - top->begin));
     set_window(cache, top);
@@ -121,7 +135,7 @@ static void push(struct cache *cache, const struct extent *extent)
         return;
     }
     if (extent->slab == cache->slab && extent->end == window->begin) {
-        set_begin(cache, extent->begin);
+        cache_set_begin(cache, extent->begin);
     } else if (extent->slab == cache->slab && extent->begin == window->end) {
         set_end(cache, extent->end);
     } else {
@@ -133,7 +147,7 @@ static void push(struct cache *cache, const struct extent *extent)
         set_window(cache, extent);
         return;
     }
-    set_floor(cache);
+    cache_set_floor(cache);
 }
 
 /*
@@ -150,6 +164,7 @@ static void give_oldest(struct cache *cache, uint64_t amount)
     uint64_t given = 0;
     uint32_t count = 0;
 
+    ahead_close(cache);
     while (count < cache->depth && given < amount) {
         given += cache->stack[count].end - cache->stack[count].begin;
         count++;
@@ -169,7 +184,7 @@ static void give_oldest(struct cache *cache, uint64_t amount)
         duplicates += store_give(pool, &cut, 1);
     set_end(cache, cut.begin);
     pool_unlock(pool);
-    set_floor(cache);
+    cache_set_floor(cache);
     direct_log_duplicates(pool->name, duplicates);
 }
 
@@ -177,18 +192,20 @@ void cache_empty(struct cache *cache)
 {
     struct extent rest = {cache->slab, cache->window.begin, cache->window.end};
 
+    ahead_close_locked(cache);
     (void)store_give(cache->pool, cache->stack, cache->depth);
     if (rest.begin != rest.end)
         (void)store_give(cache->pool, &rest, 1);
     cache->depth = 0;
     set_spilled(cache, 0);
     set_end(cache, rest.begin);
-    set_floor(cache);
+    cache_set_floor(cache);
 }
 
 void cache_reset(struct cache *cache)
 {
     cache->slab = NULL;
+    cache->ahead.slab = NULL;
     cache->depth = 0;
     cache->spilled = 0;
     cache->window = (struct ashlar_cache){.stride = cache->window.stride};
@@ -206,7 +223,7 @@ void cache_lower(struct cache *cache, uint32_t limit)
     cache->pool->granted -= cache->limit - limit;
     cache->limit = limit;
     pool_unlock(cache->pool);
-    set_floor(cache);
+    cache_set_floor(cache);
 }
 
 /* What goes to the store, or comes from it, at a time. */
@@ -281,9 +298,10 @@ enum ashlar_status cache_refuse_orphan(const char *call)
 
 void *cache_get(struct cache *cache)
 {
+    enum ashlar_status status;
+    bool refilled;
     void *slot;
     size_t got;
-    enum ashlar_status status;
 
     if (cache->pool == NULL) {
         (void)cache_refuse_orphan("ashlar_cache_get()");
@@ -295,9 +313,12 @@ void *cache_get(struct cache *cache)
             (void)pool_refuse(cache->pool, status);
         return status == ASHLAR_OK ? slot : NULL;
     }
-    if (cache->depth == 0 && refill(cache) != ASHLAR_OK)
+    refilled = cache->depth == 0;
+    if (refilled && refill(cache) != ASHLAR_OK)
         return NULL;
     pop_window(cache);
+    if (refilled)
+        ahead_open(cache);
     return ashlar_cache_get(&cache->window);
 }
 
@@ -314,6 +335,36 @@ static void keep_or_give(struct cache *cache, const struct extent *extent)
     push(cache, extent);
 }
 
+/* Take a slot of the window's slab from its caller; false: it is not live. */
+static inline bool take_back(struct cache *cache, uint32_t index)
+{
+    unsigned char *state = cache->window.state;
+
+    if (state == NULL)
+        return true;
+    if (!ahead_is_live(cache->pool, &cache->known, cache->slab, index))
+        return false;
+    state_set(state + index, SLOT_FREE);
+    return true;
+}
+
+/*
+ * The slot before the window, when it was marked ahead. False: it is another,
+ * and nothing was done.
+ */
+static inline bool put_before_window(struct cache *cache, const void *slot)
+{
+    const struct ashlar_cache *window = &cache->window;
+    uint32_t front = window->begin - 1;
+
+    if (window->begin <= window->floor ||
+        (const char *)slot != window->base + front * window->stride ||
+        !take_back(cache, front))
+        return false;
+    cache_set_begin(cache, front);
+    return true;
+}
+
 /*
  * The slot behind the window, which is how a consumer gives back what it was
  * handed in order. False: it is another, and nothing was done.
@@ -327,13 +378,8 @@ static inline bool put_behind_window(struct cache *cache, const void *slot)
 
     if (begin == end || spare == 0 ||
         (const char *)slot != window->base + end * window->stride ||
-        end == cache->slab->count)
+        end == cache->slab->count || !take_back(cache, end))
         return false;
-    if (window->state != NULL) {
-        if (state_get(window->state + end) != SLOT_LIVE)
-            return false;
-        state_set(window->state + end, SLOT_FREE);
-    }
     set_end(cache, end + 1);
     window->floor = begin >= spare ? begin - (uint32_t)(spare - 1) : 0;
     return true;
@@ -349,7 +395,7 @@ put_elsewhere(struct cache *cache, void *slot)
         return cache_refuse_orphan("ashlar_cache_put()");
     if (direct_read(cache->pool, cache->slab, &slot, 1, &extent) == 0)
         return direct_refuse(cache->pool, &slot, 0, true);
-    if (!direct_make_free(&extent))
+    if (!direct_make_free(cache->pool, &cache->known, &extent))
         return direct_refuse(cache->pool, &slot, 0, true);
     watch_put(cache->pool, &slot, 1);
     keep_or_give(cache, &extent);
@@ -358,9 +404,12 @@ put_elsewhere(struct cache *cache, void *slot)
 
 enum ashlar_status cache_put(struct cache *cache, void *slot)
 {
-    return ASHLAR_LIKELY(put_behind_window(cache, slot))
-               ? ASHLAR_OK
-               : put_elsewhere(cache, slot);
+    if (ASHLAR_UNLIKELY(cache->ahead.slab != NULL))
+        ahead_close(cache);
+    if (ASHLAR_LIKELY(put_behind_window(cache, slot)) ||
+        put_before_window(cache, slot))
+        return ASHLAR_OK;
+    return put_elsewhere(cache, slot);
 }
 
 enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
@@ -372,19 +421,6 @@ enum ashlar_status cache_put_one(struct ashlar_pool *pool, void *slot)
     watch_put(pool, &slot, 1);
     direct_give_batch(pool, &slot, 1, &batch);
     return ASHLAR_OK;
-}
-
-/* Hand out the first n slots of the window, which has them. */
-static inline void drain_window(struct cache *cache, void **slots_out, size_t n)
-{
-    const struct ashlar_cache *window = &cache->window;
-    uint32_t begin = window->begin;
-
-    set_begin(cache, begin + (uint32_t)n);
-    if (window->state != NULL)
-        state_fill(window->state + begin, n, SLOT_LIVE);
-    address_write_row(slots_out, window->base + begin * window->stride, n,
-                      window->stride);
 }
 
 /*
@@ -429,7 +465,7 @@ static size_t drain(struct cache *cache, void **slots_out, size_t n)
     if (got > n)
         got = n;
     if (got != 0)
-        drain_window(cache, slots_out, got);
+        cache_drain_window(cache, slots_out, got);
     for (before = got; got < n && depth != 0;) {
         singles = drain_singles(cache, depth, slots_out + got, n - got);
         if (singles != 0) {
@@ -448,10 +484,10 @@ static size_t drain(struct cache *cache, void **slots_out, size_t n)
     set_spilled(cache, cache->spilled - (got - before));
     if (got < n && depth != 0) {
         pop_window(cache);
-        drain_window(cache, slots_out + got, n - got);
+        cache_drain_window(cache, slots_out + got, n - got);
         return n;
     }
-    set_floor(cache);
+    cache_set_floor(cache);
     return got;
 }
 
@@ -480,10 +516,8 @@ static enum ashlar_status get_beyond(struct ashlar_pool *pool,
     return ASHLAR_OK;
 }
 
-/* A bulk that the window has not. */
-static __attribute__((noinline)) enum ashlar_status
-get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
-         size_t n)
+enum ashlar_status cache_get_more(struct ashlar_pool *pool, struct cache *cache,
+                                  void **slots_out, size_t n)
 {
     if (n == 0)
         return ASHLAR_OK;
@@ -504,16 +538,6 @@ get_more(struct ashlar_pool *pool, struct cache *cache, void **slots_out,
         return ASHLAR_OK;
     }
     return get_beyond(pool, cache, slots_out, n);
-}
-
-enum ashlar_status cache_get_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void **slots_out, size_t n)
-{
-    if (ASHLAR_UNLIKELY(cache == NULL || slots_out == NULL || n == 0 ||
-                        n > cache->window.end - cache->window.begin))
-        return get_more(pool, cache, slots_out, n);
-    drain_window(cache, slots_out, n);
-    return ASHLAR_OK;
 }
 
 size_t cache_get_some(struct ashlar_pool *pool, struct cache *cache,
@@ -582,36 +606,9 @@ static void settle(struct ashlar_pool *pool, struct cache *cache,
         push_batch(cache, batch, n);
 }
 
-/*
- * The usual batch: the window's left neighbours, in order, which is how they
- * were got. False: it is another, and nothing was done.
- */
-static inline bool put_before_window(struct cache *cache, void *const *slots,
-                                     size_t n)
-{
-    struct ashlar_cache *window = &cache->window;
-    size_t stride = window->stride;
-    uint32_t front;
-
-    if (n > window->begin - window->floor)
-        return false;
-    front = window->begin - (uint32_t)n;
-    if ((char *)slots[0] != window->base + front * stride ||
-        (n > 1 && address_count_row(slots, n, stride) != n))
-        return false;
-    if (window->state != NULL) {
-        if (state_count_live(window->state + front, n) != n)
-            return false;
-        state_fill(window->state + front, n, SLOT_FREE);
-    }
-    set_begin(cache, front);
-    return true;
-}
-
-/* Any other batch; it takes a large frame. */
-static __attribute__((noinline)) enum ashlar_status
-put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
-          size_t n, size_t *culprit_out)
+enum ashlar_status cache_put_batch(struct ashlar_pool *pool,
+                                   struct cache *cache, void *const *slots,
+                                   size_t n, size_t *culprit_out)
 {
     struct batch batch;
     size_t accepted;
@@ -621,6 +618,8 @@ put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
     if (slots == NULL)
         return pool_refuse(pool, error_set(ASHLAR_ERR_INVALID,
                                            "slots is NULL, but n is %zu", n));
+    if (cache != NULL)
+        ahead_close(cache);
     accepted = direct_accept(pool, cache == NULL ? NULL : cache->slab, slots, n,
                              &batch);
     if (accepted != n) {
@@ -631,14 +630,4 @@ put_batch(struct ashlar_pool *pool, struct cache *cache, void *const *slots,
     watch_put(pool, slots, n);
     settle(pool, cache, slots, n, &batch);
     return ASHLAR_OK;
-}
-
-enum ashlar_status cache_put_bulk(struct ashlar_pool *pool, struct cache *cache,
-                                  void *const *slots, size_t n,
-                                  size_t *culprit_out)
-{
-    if (ASHLAR_LIKELY(cache != NULL && slots != NULL && n != 0) &&
-        put_before_window(cache, slots, n))
-        return ASHLAR_OK;
-    return put_batch(pool, cache, slots, n, culprit_out);
 }

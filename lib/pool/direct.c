@@ -158,12 +158,27 @@ static inline size_t make_free(unsigned char *state, size_t n)
     return live;
 }
 
-bool direct_make_free(const struct extent *extent)
+/* The same, of slots that may have been marked ahead. */
+static inline size_t make_stretch_free(struct ashlar_pool *pool,
+                                       struct ahead_known *known,
+                                       const struct extent *extent)
+{
+    unsigned char *state = extent->slab->state + extent->begin;
+    size_t n = extent->end - extent->begin;
+    size_t live = make_free(state, n);
+
+    if (ASHLAR_UNLIKELY(live != n) && ahead_settle(pool, known, extent))
+        live = make_free(state, n);
+    return live;
+}
+
+bool direct_make_free(struct ashlar_pool *pool, struct ahead_known *known,
+                      const struct extent *extent)
 {
     size_t n = extent->end - extent->begin;
 
     return extent->slab->state == NULL ||
-           make_free(extent->slab->state + extent->begin, n) == n;
+           make_stretch_free(pool, known, extent) == n;
 }
 
 /* Undo direct_accept() of the first n pointers. */
@@ -184,6 +199,7 @@ static void make_live_again(struct ashlar_pool *pool, void *const *slots,
 /* A batch that is being accepted. */
 struct accepting {
     struct reader reader;
+    struct ahead_known known;
     struct batch *batch;
     bool checked;
 };
@@ -248,7 +264,8 @@ static size_t accept_stretch(struct accepting *accepting, void *const *slots,
     size_t live = length;
 
     if (accepting->checked && length != 0)
-        live = make_free(accepting->reader.state + extent.begin, length);
+        live = make_stretch_free(accepting->reader.pool, &accepting->known,
+                                 &extent);
     *refused_out = length == 0 || live != length;
     if (!*refused_out)
         batch_add(accepting->batch, extent.slab, extent.begin, extent.end,
@@ -259,8 +276,8 @@ static size_t accept_stretch(struct accepting *accepting, void *const *slots,
 size_t direct_accept(struct ashlar_pool *pool, struct slab *hint,
                      void *const *slots, size_t n, struct batch *batch_out)
 {
-    struct accepting accepting = {reader_of(pool, hint), batch_out,
-                                  pool->checked};
+    struct accepting accepting = {
+        reader_of(pool, hint), {NULL, 0, 0, 0}, batch_out, pool->checked};
     bool refused = false;
     size_t accepted = 0; /* so many are marked free */
     size_t i = 0;

@@ -17,6 +17,7 @@
 
 #include <ashlar/status.h>
 
+#include "pool/ahead.h"
 #include "pool/slab.h"
 
 struct ashlar_pool;
@@ -55,8 +56,14 @@ enum ashlar_status direct_get(struct ashlar_pool *pool, void **slots_out,
 size_t direct_read(struct ashlar_pool *pool, struct slab *hint,
                    void *const *slots, size_t n, struct extent *extent_out);
 
-/** Mark a stretch that is live free; false when not all of it is live. */
-bool direct_make_free(const struct extent *extent);
+/**
+ * Mark a stretch that is live free; false when not all of it is live. Without
+ * locks.
+ *
+ * @param known  What the caller knows of windows marked ahead.
+ */
+bool direct_make_free(struct ashlar_pool *pool, struct ahead_known *known,
+                      const struct extent *extent);
 
 /**
  * Check n pointers and mark them free, all or none.

@@ -54,7 +54,7 @@ static __attribute__((noinline)) void *get_first(struct ashlar_pool *pool)
     cache = attach_self(pool);
     if (cache != NULL)
         return ashlar_cache_get(&cache->window);
-    if (cache_get_bulk(pool, NULL, &slot, 1) != ASHLAR_OK)
+    if (cache_get_more(pool, NULL, &slot, 1) != ASHLAR_OK)
         return NULL;
     return slot;
 }
@@ -65,7 +65,7 @@ void *ashlar_pool_get(struct ashlar_pool *pool)
 
     if (ASHLAR_UNLIKELY(cache == NULL))
         return get_first(pool);
-    return ashlar_cache_get(&cache->window);
+    return cache_get_next(cache);
 }
 
 static __attribute__((noinline)) enum ashlar_status
@@ -88,7 +88,7 @@ enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool, void *slot)
 
     if (ASHLAR_UNLIKELY(cache == NULL))
         return put_first(pool, slot);
-    return ashlar_cache_put(&cache->window, slot);
+    return cache_put_next(cache, slot);
 }
 
 static __attribute__((noinline)) enum ashlar_status
@@ -98,7 +98,7 @@ get_bulk_first(struct ashlar_pool *pool, void **slots_out, size_t n)
 
     if (status != ASHLAR_OK)
         return status;
-    return cache_get_bulk(pool, attach_self(pool), slots_out, n);
+    return cache_get_more(pool, attach_self(pool), slots_out, n);
 }
 
 enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
@@ -119,7 +119,7 @@ put_bulk_first(struct ashlar_pool *pool, void *const *slots, size_t n,
 
     if (status != ASHLAR_OK)
         return status;
-    return cache_put_bulk(pool, attach_self(pool), slots, n, culprit_out);
+    return cache_put_batch(pool, attach_self(pool), slots, n, culprit_out);
 }
 
 enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,

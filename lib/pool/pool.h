@@ -7,6 +7,7 @@
  *     pool.c   the public calls on slots ┐
  *     caller.c the caller-held cache     ├─> cache.c ─> store.c ─> (bitmaps)
  *     attach.c a thread and its cache    ┘       └────> grow.c ──> slab.c
+ *     ahead.c  windows marked ahead
  *     run.c    the public calls on runs ──> spare.c ──> runs.c ───> grow.c
  *     life.c   create, destroy, list, fork;  reserve.c promises and trim
  *     query.c  owns, index, at, walk, statistics
@@ -87,6 +88,7 @@ struct ashlar_pool {
     uint64_t granted;  /* sum of the caches' limits */
     uint32_t cache_count;
     struct cache *caches;
+    struct cache *ahead; /* those whose window is marked ahead */
     struct spares *spares;
     uint64_t takes;
     uint64_t gives;
@@ -94,6 +96,9 @@ struct ashlar_pool {
     uint64_t peak;
 
     struct pending pending;
+
+    /* Written under lock, and read without it: see ahead.h. */
+    uint64_t ahead_serial __attribute__((aligned(64)));
 
     /* Under the life lock. */
     struct ashlar_pool *next;

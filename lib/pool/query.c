@@ -68,12 +68,14 @@ struct walk {
     size_t stride;
 };
 
-static int walk_singles(const struct walk *walk, const struct slab *slab)
+static int walk_singles(struct ashlar_pool *pool, const struct walk *walk,
+                        struct slab *slab)
 {
+    struct ahead_known known = {NULL, 0, 0, 0};
     uint32_t i;
 
     for (i = 0; i < slab->count; i++)
-        if (state_get(&slab->state[i]) == SLOT_LIVE &&
+        if (ahead_is_live(pool, &known, slab, i) &&
             walk->fn(slab_slot(slab, walk->stride, i), 1, walk->user) != 0)
             return 1;
     return 0;
@@ -145,7 +147,7 @@ enum ashlar_status ashlar_pool_for_each_live(struct ashlar_pool *pool,
     map = pool_map(pool);
     for (i = 0; map != NULL && i < map->count && !ended; i++)
         ended = slab_kind_of(map->order[i]) == SLAB_SINGLES
-                    ? walk_singles(&walk, map->order[i])
+                    ? walk_singles(pool, &walk, map->order[i])
                     : walk_runs(pool, &walk, map->order[i]);
     return ASHLAR_OK;
 }

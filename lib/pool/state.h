@@ -16,7 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum slot_state { SLOT_FREE = 0, SLOT_LIVE = 1 };
+enum slot_state {
+    SLOT_FREE = 0,
+    SLOT_LIVE = 1,
+    SLOT_AHEAD = 2 /* either, as ahead.h says */
+};
 
 static inline unsigned char state_get(const unsigned char *state)
 {
@@ -44,7 +48,13 @@ static inline uint64_t state_get_word(const unsigned char *state)
                            __ATOMIC_RELAXED);
 }
 
-/** Bit i says whether byte i of a word is SLOT_LIVE. */
+/** A word with what is marked ahead as live, when no window is open. */
+static inline uint64_t state_live(uint64_t word)
+{
+    return (word | word >> 1) & state_word(SLOT_LIVE);
+}
+
+/** Bit i says whether byte i of a word is SLOT_LIVE; none is SLOT_AHEAD. */
 static inline uint64_t state_bits(uint64_t word)
 {
     /* Byte i, which is 0 or 1, arrives at bit 56 + i, and nothing collides. */

@@ -14,7 +14,7 @@ cat "$top_srcdir"/include/ashlar/*.h | grep -v '^#' | tr '\n' ' ' |
   sed 's/\/\*[^*]*\*\+\([^/*][^*]*\*\+\)*\// /g' |
   grep -oE '(ASHLAR_API|static inline) [^;{]*\)' |
   sed -E 's/ASHLAR_ALLOC_SIZE\([0-9]\)//g; s/[[:space:]]//g
-    s/ASHLAR_(API|MALLOC|MUST_USE|CONST|PURE)//g' \
+    s/ASHLAR_(API|MALLOC|MUST_USE|NO_PLT|CONST|PURE)//g' \
     >"$scratch/declared"
 grep -oE 'ashlar_[a-z0-9_]+\(' "$scratch/declared" | tr -d '(' |
   sed 's/^ashlar_status\(ashlar_\)/\1/' | sort -u >"$scratch/functions"

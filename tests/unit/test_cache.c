@@ -69,52 +69,64 @@ static void end(void)
 
 /* --- where every slot is -------------------------------------------------- */
 
-/* A slot is met in one place only, and its state says which kind. */
-static void meet(const struct slab *slab, uint32_t index, uint32_t place)
+/*
+ * A slot is met in one place only, and its state says which kind; one that was
+ * marked ahead leaves that to the windows.
+ */
+static void meet(struct slab *slab, uint32_t index, uint32_t place, bool ahead)
 {
+    struct ahead_known known = {NULL, 0, 0, 0};
     uint32_t *at = &places[slab->first + index];
 
     REQUIRE(*at == 0);
     *at = place;
-    if (slab->state != NULL)
+    if (slab->state == NULL)
+        return;
+    REQUIRE(ahead_is_live(pool, &known, slab, index) == (place == CALLERS));
+    if (place != CALLERS)
         REQUIRE(state_get(&slab->state[index]) ==
-                (place == CALLERS ? SLOT_LIVE : SLOT_FREE));
+                (ahead ? SLOT_AHEAD : SLOT_FREE));
 }
 
-static uint64_t meet_extent(const struct extent *extent, uint32_t place)
+static uint64_t meet_extent(const struct extent *extent, uint32_t place,
+                            bool ahead)
 {
     uint32_t i;
 
     REQUIRE(extent->begin < extent->end);
     REQUIRE(extent->end <= extent->slab->count);
     for (i = extent->begin; i < extent->end; i++)
-        meet(extent->slab, i, place);
+        meet(extent->slab, i, place, ahead);
     return extent->end - extent->begin;
 }
 
-/* The invariants that cache.h states. */
+/* The invariants that cache.h and ahead.h state. */
 static void check_cache(struct cache *cache, uint32_t place)
 {
     const struct ashlar_cache *window = &cache->window;
+    bool ahead = cache->ahead.slab != NULL;
     uint64_t kept = 0;
     uint64_t spare;
     uint32_t i;
 
     for (i = 0; i < cache->depth; i++)
-        kept += meet_extent(&cache->stack[i], place);
+        kept += meet_extent(&cache->stack[i], place, false);
     REQUIRE(cache->spilled == kept);
     if (window->begin != window->end) {
         struct extent extent = {cache->slab, window->begin, window->end};
 
         REQUIRE(window->base == cache->slab->base);
-        REQUIRE(window->state == cache->slab->state);
-        kept += meet_extent(&extent, place);
+        REQUIRE(window->state == (ahead ? NULL : cache->slab->state));
+        kept += meet_extent(&extent, place, ahead);
     }
     REQUIRE(cache_kept(cache) == kept && kept <= cache->limit);
     REQUIRE(cache->depth <= cache->limit);
     spare = cache->limit - kept;
-    REQUIRE(window->floor ==
-            (window->begin > spare ? window->begin - spare : 0));
+    if (ahead)
+        REQUIRE(window->floor == window->end);
+    else
+        REQUIRE(window->floor ==
+                (window->begin > spare ? window->begin - spare : 0));
 }
 
 static void check_everything(void)
@@ -132,7 +144,7 @@ static void check_everything(void)
         size_t offset = (uintptr_t)live[i] - (uintptr_t)slab->base;
 
         REQUIRE(offset % 128 == 0);
-        meet(slab, (uint32_t)(offset / 128), CALLERS);
+        meet(slab, (uint32_t)(offset / 128), CALLERS, false);
     }
     for (i = 0; i < capacity; i++) {
         struct slab *slab = slab_map_at(pool->map, i);

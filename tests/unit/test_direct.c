@@ -274,12 +274,13 @@ END_TEST
 
 START_TEST(a_stretch_that_is_not_all_live_is_not_made_free)
 {
+    struct ahead_known known = {NULL, 0, 0, 0};
     struct extent extent = {pool->map->order[0], 3, 40};
 
-    ck_assert(direct_make_free(&extent));
-    ck_assert(!direct_make_free(&extent));
+    ck_assert(direct_make_free(pool, &known, &extent));
+    ck_assert(!direct_make_free(pool, &known, &extent));
     extent.begin = 0;
-    ck_assert(!direct_make_free(&extent));
+    ck_assert(!direct_make_free(pool, &known, &extent));
     ck_assert_uint_eq(count_live(), SLOTS - 37);
     extent.begin = 3;
     direct_hand_out(pool, &extent, slots + 3);
