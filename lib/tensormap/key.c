@@ -92,24 +92,26 @@ static inline uint64_t boxes_of(const struct ashlar_spec *spec,
            box_of(spec, 4, beyond);
 }
 
+/* Pixels as they are: W128 takes any number of them. */
 static uint64_t column_of(const struct ashlar_spec *spec, uint64_t *beyond)
 {
     uint64_t word = pair(spec->pixels, spec->channels);
     uint32_t i, step;
 
-    *beyond |= word & ~pair(0xffff, 0xffff);
+    *beyond |= spec->channels >> 12;
     for (i = 0; i < spec->rank; i++) {
         step = spec->element_strides[i];
         *beyond |= step >> 4;
-        word |= (uint64_t)(step & 0xf) << (i < 4 ? 16 + 4 * i : 48);
+        word |= (uint64_t)step << (44 + 4 * i);
     }
     return word;
 }
 
+/* Three corners are small ones; im2col-wide has one, whatever the rank. */
 static uint64_t corners_of(const struct ashlar_spec *spec, uint64_t *beyond)
 {
     uint32_t n = spec->mode == ASHLAR_SPEC_IM2COL_WIDE ? 1 : spec->rank - 2;
-    unsigned bits = spec->rank == ASHLAR_SPEC_RANK_MAX ? 10 : 16;
+    unsigned bits = n > 2 ? 10 : 16;
     uint32_t half = UINT32_C(1) << (bits - 1), i, lower, upper;
     uint64_t word = 0;
 

@@ -8,7 +8,7 @@
  *           1        rank, mode and the other settings, a byte each
  *           2        context
  *           3        tiled: 12 bits a dimension, box less 1 and element stride
- *                    im2col: element strides, channels, pixels
+ *                    im2col: 32 bits pixels, 12 channels, 4 an element stride
  *           4, 5, 6  dims[0], dims[1], strides[0]
  *           7 to 12  dims[2], strides[1], dims[3], strides[2] ...
  *          13        im2col: corners

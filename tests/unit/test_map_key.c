@@ -154,6 +154,64 @@ START_TEST(what_has_no_rank_or_mode_has_no_key)
 }
 END_TEST
 
+/* What the rules take has a key, whatever the rank. */
+START_TEST(a_corner_of_im2col_wide_may_be_as_large_at_any_rank)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_IM2COL_WIDE), other;
+    struct spec_key key;
+
+    spec.rank = (uint32_t)_i;
+    spec.lower_corner[0] = -32768;
+    spec.upper_corner[0] = 32767;
+    other = spec;
+    other.lower_corner[0] = -32767;
+    ck_assert(!same(&spec, &other));
+    other = spec;
+    other.upper_corner[0] = 32766;
+    ck_assert(!same(&spec, &other));
+    other.upper_corner[0] = 32768;
+    ck_assert(!key_make(&other, 0, &key));
+}
+END_TEST
+
+START_TEST(pixels_of_im2col_wide_may_be_any_number)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_IM2COL_WIDE), other;
+    unsigned bit;
+
+    spec.rank = 5;
+    spec.wide_mode = ASHLAR_SPEC_WIDE_W128;
+    for (bit = 0; bit < 32; bit++) {
+        other = spec;
+        other.pixels ^= UINT32_C(1) << bit;
+        ck_assert_msg(!same(&spec, &other), "bit %u", bit);
+    }
+}
+END_TEST
+
+/* Every bit that an encoder may take, set alone, makes another key. */
+START_TEST(no_member_of_a_column_runs_into_another)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_IM2COL), other;
+    struct spec_key keys[5 * 4 + 12];
+    int i, j;
+
+    spec.rank = 5;
+    spec.channels = 0;
+    memset(spec.element_strides, 0, sizeof(spec.element_strides));
+    for (i = 0; i < 5 * 4 + 12; i++) {
+        other = spec;
+        if (i < 5 * 4)
+            other.element_strides[i / 4] = UINT32_C(1) << i % 4;
+        else
+            other.channels = UINT32_C(1) << (i - 5 * 4);
+        keys[i] = key_of(&other, 0);
+        for (j = 0; j < i; j++)
+            ck_assert_msg(!key_is(keys[j].words, &keys[i]), "%d and %d", i, j);
+    }
+}
+END_TEST
+
 /* Addresses and the like: numbers with many zeros at their end. */
 START_TEST(keys_of_neighbours_fall_into_different_buckets)
 {
@@ -187,6 +245,10 @@ int main(void)
     tcase_add_test(tcase, contexts_modes_and_ranks_are_in_the_key);
     tcase_add_test(tcase, the_longest_key_fits);
     tcase_add_loop_test(tcase, what_has_no_rank_or_mode_has_no_key, 0, 7);
+    tcase_add_loop_test(
+        tcase, a_corner_of_im2col_wide_may_be_as_large_at_any_rank, 3, 6);
+    tcase_add_test(tcase, pixels_of_im2col_wide_may_be_any_number);
+    tcase_add_test(tcase, no_member_of_a_column_runs_into_another);
     tcase_add_test(tcase, keys_of_neighbours_fall_into_different_buckets);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
