@@ -133,6 +133,18 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* One by one as well: a window for that is marked ahead. */
+static size_t get_some(struct stress_random *random, void **slots, size_t n)
+{
+    size_t got = 0;
+
+    if (stress_chance(random, 2))
+        return ashlar_pool_get_up_to(ledger.pool, slots, n);
+    while (got < n && (slots[got] = ashlar_pool_get(ledger.pool)) != NULL)
+        got++;
+    return got;
+}
+
 static void produce(struct ring *ring, struct stress_random *random)
 {
     void *slots[PARCELS];
@@ -144,7 +156,7 @@ static void produce(struct ring *ring, struct stress_random *random)
         n = min_size(ring_room(ring), 1 + stress_below(random, PARCELS));
         n = min_size(n, ring->total - sent);
         /* Fewer is right: the consumer's cache may keep some. */
-        n = ashlar_pool_get_up_to(ledger.pool, slots, n);
+        n = get_some(random, slots, n);
         for (i = 0; i < n; i++) {
             ring->slots[(ring->head + i) % RING] = slots[i];
             ring->stamps[(ring->head + i) % RING] = stress_next(random);
