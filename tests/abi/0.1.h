@@ -33,6 +33,13 @@
 #define ASHLAR_LIKELY(_cond) (_cond)
 #define ASHLAR_UNLIKELY(_cond) (_cond)
 #endif
+#define ASHLAR_NO_PLT 
+#if defined(__x86_64__) && defined(__has_attribute)
+#if __has_attribute(noplt)
+#undef ASHLAR_NO_PLT
+#define ASHLAR_NO_PLT __attribute__((noplt))
+#endif
+#endif
 #define ASHLAR_ALIGNOF(_type) ((size_t)__alignof__(_type))
 #endif
 #ifndef ASHLAR_SPEC_H
@@ -259,6 +266,10 @@ struct ashlar_plugin {
     void (*fence_drop)(void *state, uint64_t fence);
     enum ashlar_status (*encode)(void *state, const struct ashlar_spec *spec,
                                  void *map_out);
+    enum ashlar_status (*encode_many)(void *state,
+                                      const struct ashlar_spec *specs,
+                                      size_t step, void *const *maps, size_t n,
+                                      size_t *done_out);
     enum ashlar_status (*encode_rebase)(void *state, void *map,
                                         uint64_t address);
     enum ashlar_status (*chunk_export)(void *state, uint64_t chunk,
@@ -579,7 +590,7 @@ ASHLAR_API enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
                                                    uint32_t flags);
 ASHLAR_API void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
                                     size_t alignment) ASHLAR_MALLOC
-    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
+    ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE ASHLAR_NO_PLT;
 ASHLAR_API void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,
                                      size_t alignment) ASHLAR_MALLOC
     ASHLAR_ALLOC_SIZE(2) ASHLAR_MUST_USE;
@@ -587,10 +598,10 @@ ASHLAR_API void *ashlar_arena_alloc_type(struct ashlar_arena *arena,
                                          const struct ashlar_type *type,
                                          size_t n) ASHLAR_MUST_USE;
 ASHLAR_API enum ashlar_status ashlar_arena_free(struct ashlar_arena *arena,
-                                                void *block);
+                                                void *block) ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status
 ashlar_arena_free_sized(struct ashlar_arena *arena, void *block, size_t size,
-                        size_t alignment);
+                        size_t alignment) ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status
 ashlar_arena_free_after(struct ashlar_arena *arena, void *block,
                         const struct ashlar_fence *fences, size_t n);
@@ -691,25 +702,29 @@ ASHLAR_API enum ashlar_status ashlar_pool_reserve(struct ashlar_pool *pool,
                                                   size_t n);
 ASHLAR_API enum ashlar_status ashlar_pool_reserve_runs(struct ashlar_pool *pool,
                                                        size_t n, size_t count);
-ASHLAR_API void *ashlar_pool_get(struct ashlar_pool *pool) ASHLAR_MUST_USE;
+ASHLAR_API void *
+ashlar_pool_get(struct ashlar_pool *pool) ASHLAR_MUST_USE ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status ashlar_pool_put(struct ashlar_pool *pool,
-                                              void *slot);
+                                              void *slot) ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status ashlar_pool_get_bulk(struct ashlar_pool *pool,
-                                                   void **slots_out, size_t n);
-ASHLAR_API enum ashlar_status ashlar_pool_put_bulk(struct ashlar_pool *pool,
-                                                   void *const *slots, size_t n,
-                                                   size_t *culprit_out);
+                                                   void **slots_out,
+                                                   size_t n) ASHLAR_NO_PLT;
+ASHLAR_API enum ashlar_status
+ashlar_pool_put_bulk(struct ashlar_pool *pool, void *const *slots, size_t n,
+                     size_t *culprit_out) ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status
 ashlar_pool_put_after(struct ashlar_pool *pool, void *const *slots, size_t n,
                       const struct ashlar_fence *fences, size_t m,
                       size_t *culprit_out);
 ASHLAR_API struct ashlar_range *ashlar_pool_range(struct ashlar_pool *pool);
 ASHLAR_API size_t ashlar_pool_get_up_to(struct ashlar_pool *pool,
-                                        void **slots_out, size_t n);
+                                        void **slots_out,
+                                        size_t n) ASHLAR_NO_PLT;
 ASHLAR_API void *ashlar_pool_get_run(struct ashlar_pool *pool,
-                                     size_t n) ASHLAR_MUST_USE;
+                                     size_t n) ASHLAR_MUST_USE ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status ashlar_pool_put_run(struct ashlar_pool *pool,
-                                                  void *run, size_t n);
+                                                  void *run,
+                                                  size_t n) ASHLAR_NO_PLT;
 ASHLAR_API int ashlar_pool_owns(struct ashlar_pool *pool, const void *address);
 ASHLAR_API enum ashlar_status ashlar_pool_index(struct ashlar_pool *pool,
                                                 const void *address,
@@ -745,14 +760,16 @@ ASHLAR_API enum ashlar_status ashlar_cache_open(struct ashlar_pool *pool,
                                                 size_t slots, uint32_t layout,
                                                 struct ashlar_cache **cache_out);
 ASHLAR_API enum ashlar_status ashlar_cache_close(struct ashlar_cache *cache);
-ASHLAR_API void *ashlar_cache_get_slow(struct ashlar_cache *cache);
+ASHLAR_API void *
+ashlar_cache_get_slow(struct ashlar_cache *cache) ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status ashlar_cache_put_slow(struct ashlar_cache *cache,
-                                                    void *slot);
+                                                    void *slot) ASHLAR_NO_PLT;
 ASHLAR_API enum ashlar_status ashlar_cache_get_bulk(struct ashlar_cache *cache,
-                                                    void **slots_out, size_t n);
-ASHLAR_API enum ashlar_status ashlar_cache_put_bulk(struct ashlar_cache *cache,
-                                                    void *const *slots, size_t n,
-                                                    size_t *culprit_out);
+                                                    void **slots_out,
+                                                    size_t n) ASHLAR_NO_PLT;
+ASHLAR_API enum ashlar_status
+ashlar_cache_put_bulk(struct ashlar_cache *cache, void *const *slots, size_t n,
+                      size_t *culprit_out) ASHLAR_NO_PLT;
 static inline void *ashlar_cache_get(struct ashlar_cache *cache)
 {
     uint32_t begin = cache->begin;
