@@ -67,12 +67,13 @@ static bool find_inside(struct actor *actor, struct wrong *wrong_out)
     return true;
 }
 
-/* Part of a run that the actor holds. */
+/* Part of a run that the actor holds. An unchecked pool that has singles and runs
+ * in one slab may take it, and is not to be trusted then. */
 static bool find_in_run(struct actor *actor, struct wrong *wrong_out)
 {
     const struct held *run;
 
-    if (actor->run_count == 0)
+    if (actor->run_count == 0 || !actor->model->ledger.checked)
         return false;
     run = &actor->runs[stress_below(&actor->random, actor->run_count)];
     *wrong_out = (struct wrong){(char *)run->slot +
