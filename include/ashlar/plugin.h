@@ -197,7 +197,7 @@ struct ashlar_plugin {
                                void **state_out);
     /**
      * Close it; nothing of it is in use any more. May wait for the device's
-     * work, as "cuda" does where it scattered: a driver that unloads a kernel
+     * work, as "cuda" does where it loaded a kernel: a driver that unloads one
      * waits for all work of its context.
      */
     void (*close)(void *state);

@@ -52,8 +52,8 @@ ashlar_source_open(const char *name, const char *options,
                    struct ashlar_source **source_out);
 
 /**
- * Close a source. May wait for what a device is at: "cuda" does once a table
- * scattered, since a driver that unloads a kernel waits for its context.
+ * Close a source. May wait for what a device is at: "cuda" does once a table was
+ * made on it, since a driver that unloads a kernel waits for its context.
  *
  * @param source  From ashlar_source_open(); gone after success.
  *

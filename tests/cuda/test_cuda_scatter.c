@@ -8,7 +8,9 @@
 #include "support/stress.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "../../plugins/cuda/source.h"
 #include "source/source.h"
 
 #define SLOT  ASHLAR_TENSOR_MAP_BYTES
@@ -548,6 +550,42 @@ START_TEST(threads_scatter_side_by_side)
 }
 END_TEST
 
+/* Loading, as it takes long: until another thread does so too, or for a while. */
+static CUresult (*module_load_data)(CUmodule *module, const void *image);
+static unsigned loading;
+
+static CUresult CUDAAPI load_slowly(CUmodule *module, const void *image)
+{
+    const struct timespec moment = {0, 1000000};
+    unsigned i;
+
+    __atomic_fetch_add(&loading, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < 200 && __atomic_load_n(&loading, __ATOMIC_RELAXED) < 2; i++)
+        (void)nanosleep(&moment, NULL);
+    return module_load_data(module, image);
+}
+
+static void load_too(unsigned number, void *user)
+{
+    (void)number;
+    (void)user;
+    STRESS_EXPECT(load() == ASHLAR_OK, "%s", ashlar_last_error_message());
+}
+
+START_TEST(threads_that_want_the_kernel_at_once_load_it_once)
+{
+    struct cuda *cuda = rig.source->state;
+
+    module_load_data = cuda->driver.module_load_data;
+    cuda->driver.module_load_data = load_slowly;
+    stress_threads(2, load_too, NULL);
+    stress_verdict();
+    ck_assert_uint_eq(loading, 1);
+    ck_assert_uint_eq(modules(), 1);
+    ck_assert_uint_eq(sim.calls("cuModuleUnload"), 0);
+}
+END_TEST
+
 /* --------------------------------------------------------------------------- */
 
 #define COUNT(_array) (int)(sizeof(_array) / sizeof((_array)[0]))
@@ -587,6 +625,7 @@ static Suite *cuda_scatter_suite(void)
     tcase_add_loop_test(test, why_a_driver_does_not_load_the_kernel_is_told, 0,
                         COUNT(refusals));
     tcase_add_test(test, threads_scatter_side_by_side);
+    tcase_add_test(test, threads_that_want_the_kernel_at_once_load_it_once);
 
     test = tcase_create("drivers");
     tcase_add_test(test, a_peer_scatters_from_its_own_stream);
