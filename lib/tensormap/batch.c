@@ -27,15 +27,21 @@
 #include "pool/pool.h"
 #include "type/type.h"
 
-/* Some microseconds: worth the trip to next, and no long wait at the end. */
-#define PART ((size_t)32)
+/*
+ * A part is a share of what is left: so large at first that the trip to next is
+ * worth it, while other threads go there, and at last so small that none waits
+ * long for another.
+ */
+#define PART_SHARE 16
+#define PART_LEAST ((size_t)32)
+#define PART_MOST  ((size_t)256)
 
 /* What every map reads, what every part writes, and what failures do: each has
  * lines of its own. */
 struct ashlar_tensormap_batch {
     struct ashlar_source *source; /* held, but by a batch of one call */
     struct ashlar_pool *pool;
-    const char *specs;
+    const struct ashlar_spec *specs;
     size_t step; /* bytes from spec to spec */
     size_t n;
     void **maps;
@@ -46,13 +52,6 @@ struct ashlar_tensormap_batch {
     size_t working;            /* threads in batch_work(); atomic */
     char rest[128 - 2 * sizeof(size_t)];
 };
-
-static const struct ashlar_spec *
-spec_at(const struct ashlar_tensormap_batch *batch, size_t i)
-{
-    return (const struct ashlar_spec *)(const void *)(batch->specs +
-                                                      i * batch->step);
-}
 
 /* --- the pool ------------------------------------------------------------- */
 
@@ -121,67 +120,46 @@ static void blame(struct ashlar_tensormap_batch *batch, size_t i)
     lock_give(&batch->lock);
 }
 
-/* Whether the specs of a part are of one size, and of this library's. */
-static bool are_plain(const struct ashlar_tensormap_batch *batch, size_t from,
-                      size_t to)
-{
-    while (from < to && spec_at(batch, from)->size == batch->step)
-        from++;
-    return from == to && batch->step == sizeof(struct ashlar_spec);
-}
-
-/* A part of other specs. Returns where it ended. */
-static size_t encode_one_by_one(struct ashlar_tensormap_batch *batch,
-                                size_t from, size_t to,
-                                enum ashlar_status *status_out)
-{
-    size_t i;
-
-    *status_out = ASHLAR_OK;
-    for (i = from; i < to; i++) {
-        *status_out = encode_element(batch->source, spec_at(batch, i),
-                                     batch->step, batch->maps[i]);
-        if (*status_out != ASHLAR_OK)
-            break;
-    }
-    return i;
-}
-
 static enum ashlar_status encode_part(struct ashlar_tensormap_batch *batch,
                                       size_t from, size_t to)
 {
-    struct ashlar_source *source = batch->source;
+    struct encode_array array = {
+        .source = batch->source, .specs = batch->specs, .step = batch->step};
     enum ashlar_status status;
-    size_t end;
+    size_t done;
 
-    if (ASHLAR_LIKELY(are_plain(batch, from, to))) {
-        status = source->ops.encode_many(source->state, spec_at(batch, from),
-                                         batch->step, batch->maps + from,
-                                         to - from, &end);
-        end += from;
-        if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
-            status = encode_explain(spec_at(batch, end), status);
-    } else {
-        end = encode_one_by_one(batch, from, to, &status);
-    }
+    status = encode_array(&array, from, batch->maps + from, to - from, &done);
     if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
-        blame(batch, end);
+        blame(batch, from + done);
     return status;
+}
+
+/* Take a part, the size of which may be that of one taken meanwhile. */
+static bool take_part(struct ashlar_tensormap_batch *batch, size_t *from_out,
+                      size_t *to_out)
+{
+    size_t next = __atomic_load_n(&batch->next, __ATOMIC_RELAXED);
+    size_t part;
+
+    if (next >= batch->n)
+        return false;
+    part = min_size(max_size((batch->n - next) / PART_SHARE, PART_LEAST),
+                    PART_MOST);
+    *from_out = __atomic_fetch_add(&batch->next, part, __ATOMIC_RELAXED);
+    *to_out = min_size(*from_out + part, batch->n);
+    return *from_out < batch->n;
 }
 
 /* Take parts until none is left, or one has failed. */
 static enum ashlar_status work(struct ashlar_tensormap_batch *batch)
 {
     enum ashlar_status status = ASHLAR_OK;
-    size_t from;
+    size_t from, to;
 
     while (status == ASHLAR_OK &&
            __atomic_load_n(&batch->culprit, __ATOMIC_ACQUIRE) == batch->n &&
-           __atomic_load_n(&batch->next, __ATOMIC_RELAXED) < batch->n) {
-        from = __atomic_fetch_add(&batch->next, PART, __ATOMIC_RELAXED);
-        if (from < batch->n)
-            status = encode_part(batch, from, min_size(from + PART, batch->n));
-    }
+           take_part(batch, &from, &to))
+        status = encode_part(batch, from, to);
     return status;
 }
 
@@ -197,7 +175,7 @@ static enum ashlar_status begin(struct ashlar_tensormap_batch *batch,
 
     batch->source = source;
     batch->pool = pool;
-    batch->specs = (const char *)specs;
+    batch->specs = specs;
     batch->step = n == 0 ? 0 : specs->size;
     batch->n = n;
     batch->maps = maps;

@@ -17,11 +17,10 @@
 
 #include "tensormap/tensormap.h"
 
-#define DIM_MOST       (UINT64_C(1) << 32)
-#define BOX_MOST       256u
-#define ADDRESS_BEYOND (UINT64_C(1) << 57)
-#define CHANNELS_MOST  256u
-#define PIXELS_MOST    1024u
+#define DIM_MOST      (UINT64_C(1) << 32)
+#define BOX_MOST      256u
+#define CHANNELS_MOST 256u
+#define PIXELS_MOST   1024u
 
 struct check {
     const struct ashlar_spec *spec;

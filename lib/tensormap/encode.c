@@ -8,8 +8,6 @@
 
 #include "base/error.h"
 
-#define ADDRESS_BEYOND (UINT64_C(1) << 57)
-
 enum ashlar_status encode_check(struct ashlar_source *source, const char *call)
 {
     enum ashlar_status status = source_check(source, call);
@@ -84,6 +82,18 @@ check_arguments(struct ashlar_source *source, const struct ashlar_spec *spec,
 }
 
 /*
+ * A refused map is as it was before. Out of line, so that the encoder's way keeps
+ * few registers.
+ */
+static __attribute__((noinline)) enum ashlar_status
+refuse_map(const struct ashlar_spec *spec, void *map, const void *before,
+           enum ashlar_status status)
+{
+    memcpy(map, before, ASHLAR_TENSOR_MAP_BYTES);
+    return encode_explain(spec, status);
+}
+
+/*
  * The encoder may write to a map that it refuses, so what was there is kept
  * meanwhile. The other way round, a copy of a fresh map would have to wait for
  * the encoder's last store.
@@ -98,14 +108,16 @@ enum ashlar_status ashlar_tensormap_encode(struct ashlar_source *source,
     if (ASHLAR_UNLIKELY(!source_is_usable(source) ||
                         !source_can(source, ASHLAR_CAN_ENCODE) || map == NULL ||
                         (uintptr_t)map % ASHLAR_TENSOR_MAP_BYTES != 0 ||
-                        spec == NULL)) {
+                        spec == NULL))
         return check_arguments(source, spec, map);
-    }
     memcpy(before, map, sizeof(before));
-    status = encode_into(source, spec, map);
-    if (ASHLAR_UNLIKELY(status != ASHLAR_OK))
-        memcpy(map, before, sizeof(before));
-    return status;
+    if (ASHLAR_UNLIKELY(spec->size != sizeof(*spec)))
+        status = encode_otherwise(source, spec, map);
+    else
+        status = source->ops.encode(source->state, spec, map);
+    return ASHLAR_LIKELY(status == ASHLAR_OK)
+               ? status
+               : refuse_map(spec, map, before, status);
 }
 
 /* What is wrong with an address whatever the map asks of it. */

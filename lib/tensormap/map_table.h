@@ -125,8 +125,9 @@ struct ashlar_tensormap_table {
     size_t max_slots;
     struct side device;
     struct side host;
-    bool can_scatter;         /* the kernel is loaded */
-    bool host_is_reached;     /* by the device */
+    bool can_scatter;     /* the kernel is loaded */
+    bool host_is_reached; /* by the device */
+    bool write_back;      /* maps, as they are encoded; see base/write_back.h */
     struct retire_call ended; /* when it is destroyed and all has passed */
 
     struct lock grow_lock;

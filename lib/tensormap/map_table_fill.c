@@ -10,6 +10,7 @@
 #include "base/align.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/write_back.h"
 #include "tensormap/tensormap.h"
 
 /* --- claims ---------------------------------------------------------------- */
@@ -65,13 +66,20 @@ map_table_refuse_handle(const struct ashlar_tensormap_table *table,
         (unsigned long long)table->publications[handle.index]->stream);
 }
 
-/* Which states a claim takes, as bits; none that is in hand. */
-static const uint8_t claimed_from[] = {
-    [CLAIM_FILL] =
-        1u << ASHLAR_TENSORMAP_EMPTY | 1u << ASHLAR_TENSORMAP_ENCODED,
-    [CLAIM_PUBLISH] = 1u << ASHLAR_TENSORMAP_ENCODED,
-    [CLAIM_REWRITE] = 1u << ASHLAR_TENSORMAP_PUBLISHED,
+/* The states that a claim takes: one, or one and the next. */
+struct claimed {
+    uint32_t first;
+    uint32_t more; /* 1: the next, too; else 0 */
 };
+
+static const struct claimed claimed_by[] = {
+    [CLAIM_FILL] = {ASHLAR_TENSORMAP_EMPTY, 1}, /* or ENCODED */
+    [CLAIM_PUBLISH] = {ASHLAR_TENSORMAP_ENCODED, 0},
+    [CLAIM_REWRITE] = {ASHLAR_TENSORMAP_PUBLISHED, 0},
+};
+
+_Static_assert(ASHLAR_TENSORMAP_EMPTY + 1 == ASHLAR_TENSORMAP_ENCODED,
+               "what is filled is one or the other");
 
 /* Whether what was queued for a slot before stands in the way. */
 static bool is_in_the_way(struct ashlar_tensormap_table *table, uint32_t index,
@@ -95,12 +103,13 @@ static bool is_in_the_way(struct ashlar_tensormap_table *table, uint32_t index,
 }
 
 /*
- * Take a block to be published, if it is as most are: leased slots side by side,
- * encoded, in nobody's hands, and naming no publication. If not, nothing is
- * done. The test of the last handle spares scattered ones the rest.
+ * Take a block if it is as most are: leased slots side by side, in a state that
+ * the claim takes, in nobody's hands, and naming no publication. If not, nothing
+ * is done. The test of the last handle spares scattered ones the rest.
  */
 static bool claim_block(struct ashlar_tensormap_table *table,
-                        const struct ashlar_tensormap_handle *handles)
+                        const struct ashlar_tensormap_handle *handles,
+                        struct claimed claimed)
 {
     const uint32_t mask = WORD_STATE | WORD_IN_HAND | WORD_NAMES;
     uint32_t first = handles[0].index, differs = 0, i;
@@ -113,7 +122,7 @@ static bool claim_block(struct ashlar_tensormap_table *table,
     for (i = 0; i < SLOT_BLOCK; i++)
         differs |= (handles[i].index ^ (first + i)) |
                    (words[i] >> WORD_GENERATION_SHIFT ^ handles[i].generation) |
-                   ((words[i] & mask) ^ ASHLAR_TENSORMAP_ENCODED);
+                   (((words[i] & mask) - claimed.first) & ~claimed.more);
     if (differs != 0)
         return false;
     for (i = 0; i < SLOT_BLOCK; i++)
@@ -126,6 +135,7 @@ static size_t claim_each(struct ashlar_tensormap_table *table,
                          const struct ashlar_tensormap_handle *handles,
                          size_t n, enum claim what, uint64_t stream)
 {
+    const struct claimed claimed = claimed_by[what];
     uint32_t index, word;
     size_t i;
 
@@ -134,8 +144,8 @@ static size_t claim_each(struct ashlar_tensormap_table *table,
         if (!is_live(table, handles[i]))
             break;
         word = table->words[index];
-        if ((claimed_from[what] >> (word & (WORD_STATE | WORD_IN_HAND)) & 1) ==
-                0 ||
+        if (((word & (WORD_STATE | WORD_IN_HAND)) - claimed.first) >
+                claimed.more ||
             ((word & WORD_NAMES) != 0 &&
              is_in_the_way(table, index, what, stream)))
             break;
@@ -167,8 +177,8 @@ map_table_claim(struct ashlar_tensormap_table *table,
 
     for (i = 0; i < n; i += count) {
         count = min_size(n - i, SLOT_BLOCK);
-        if (what == CLAIM_PUBLISH && count == SLOT_BLOCK &&
-            claim_block(table, handles + i)) {
+        if (count == SLOT_BLOCK &&
+            claim_block(table, handles + i, claimed_by[what])) {
             if (run == i && handles[i].index == handles[0].index + i)
                 run += count;
             continue;
@@ -192,16 +202,36 @@ void map_table_unclaim(struct ashlar_tensormap_table *table,
         table->words[handles[i].index] &= ~WORD_IN_HAND;
 }
 
+/* Slots of a block that are side by side, into a state; else nothing is done. */
+static bool put_block(struct ashlar_tensormap_table *table,
+                      const struct ashlar_tensormap_handle *handles,
+                      enum ashlar_tensormap_state state)
+{
+    uint32_t first = handles[0].index, differs = 0, i;
+    uint32_t *words = &table->words[first];
+
+    for (i = 0; i < SLOT_BLOCK; i++)
+        differs |= handles[i].index ^ (first + i);
+    if (differs != 0)
+        return false;
+    for (i = 0; i < SLOT_BLOCK; i++)
+        words[i] = (words[i] & ~(WORD_STATE | WORD_IN_HAND)) | state;
+    return true;
+}
+
 /* Out of hand, into a state. */
 static void put_down(struct ashlar_tensormap_table *table,
                      const struct ashlar_tensormap_handle *handles, size_t n,
                      enum ashlar_tensormap_state state)
 {
-    size_t i;
+    size_t i = 0;
 
     lock_take(&table->lock);
-    for (i = 0; i < n; i++)
-        set_state(table, handles[i].index, state);
+    while (i < n)
+        if (n - i >= SLOT_BLOCK && put_block(table, handles + i, state))
+            i += SLOT_BLOCK;
+        else
+            set_state(table, handles[i++].index, state);
     lock_give(&table->lock);
 }
 
@@ -221,9 +251,27 @@ static enum ashlar_status pick_up(struct ashlar_tensormap_table *table,
 
 /* --- encode and fill ------------------------------------------------------- */
 
-static const void *spec_at(const struct ashlar_spec *specs, size_t i)
+/* All that are in hand, block by block, as their places make an array. */
+static enum ashlar_status
+encode_blocks(struct ashlar_tensormap_table *table,
+              const struct ashlar_tensormap_handle *handles,
+              const struct ashlar_spec *specs, size_t n, size_t *done_out)
 {
-    return (const char *)specs + i * specs->size;
+    struct encode_array array;
+    enum ashlar_status status = ASHLAR_OK;
+    void *maps[SLOT_BLOCK];
+    size_t i, k, count, done;
+
+    encode_array_begin(&array, table->source, specs, specs->size,
+                       table->write_back);
+    for (i = 0; i < n && status == ASHLAR_OK; i += done) {
+        count = min_size(n - i, SLOT_BLOCK);
+        for (k = 0; k < count; k++)
+            maps[k] = host_slot(table, handles[i + k].index);
+        status = encode_array(&array, i, maps, count, &done);
+    }
+    *done_out = i;
+    return status;
 }
 
 static enum ashlar_status
@@ -232,18 +280,13 @@ encode_all(struct ashlar_tensormap_table *table,
            const struct ashlar_spec *specs, size_t n, size_t *culprit_out)
 {
     enum ashlar_status status = pick_up(table, handles, n, culprit_out);
-    size_t i;
 
     if (status != ASHLAR_OK)
         return status;
-    for (i = 0; i < n && status == ASHLAR_OK; i++)
-        status = encode_element(table->source, spec_at(specs, i), specs->size,
-                                host_slot(table, handles[i].index));
+    status = encode_blocks(table, handles, specs, n, culprit_out);
     put_down(table, handles, n,
              status == ASHLAR_OK ? ASHLAR_TENSORMAP_ENCODED
                                  : ASHLAR_TENSORMAP_EMPTY);
-    if (status != ASHLAR_OK)
-        *culprit_out = i - 1;
     return status;
 }
 
@@ -307,6 +350,8 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
     if (status != ASHLAR_OK)
         return status;
     memmove(host_slot(table, handle.index), map, ASHLAR_TENSOR_MAP_BYTES);
+    if (table->write_back)
+        write_back(host_slot(table, handle.index), ASHLAR_TENSOR_MAP_BYTES);
     put_down(table, &handle, 1, ASHLAR_TENSORMAP_ENCODED);
     return ASHLAR_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "base/align.h"
 #include "base/error.h"
+#include "base/write_back.h"
 
 static uint64_t bytes_of(const struct side *side, size_t slots)
 {
@@ -103,6 +104,8 @@ map_table_make_sides(struct ashlar_tensormap_table *table,
     enum ashlar_status status;
 
     table->host_is_reached = host != NULL;
+    table->write_back = host != NULL && write_back_is_there() &&
+                        !source_can(table->source, ASHLAR_CAN_HOST_ACCESS);
     table->host.staging_bytes = staging;
     if (!table->host_is_reached && table->can_scatter)
         table->device.staging_bytes = staging;

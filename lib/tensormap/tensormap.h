@@ -9,8 +9,9 @@
  *     check.c      a spec against its encoder's rules (check.h)
  *     explain.c    a finding in a sentence
  *     encode.c     one map                  ┐
- *     batch.c      many, by threads         ┼─> the source's encoder
+ *     array.c      those of an array        ┼─> the source's encoder
  *     map_cache.c  by spec (map_cache.h)    ┘   key.c: a spec as a key
+ *     batch.c      many, by threads         ──> array.c
  *     map_table.h  slots of the host, mirrored on a device
  *
  * A spec is copied once, by the size that its caller knows, and only the copy
@@ -53,6 +54,9 @@ struct spec_dtype {
     uint8_t swizzles;  /* bit by enum ashlar_spec_swizzle: what it may have */
 };
 
+/** No address of a tensor is that high. */
+#define ADDRESS_BEYOND (UINT64_C(1) << 57)
+
 /** By enum ashlar_spec_dtype. */
 extern const struct spec_dtype spec_dtypes[SPEC_DTYPES];
 
@@ -94,6 +98,44 @@ static inline enum ashlar_status encode_element(struct ashlar_source *source,
     return ASHLAR_LIKELY(spec->size == step) ? encode_into(source, spec, map)
                                              : encode_refuse_size(spec, step);
 }
+
+/** Shapes that an array's last maps were of. */
+#define ENCODE_PATTERNS 4
+
+/** A spec that was encoded, and its map. */
+struct encode_pattern {
+    uint64_t key;                   /* of the spec, to look for it */
+    const struct ashlar_spec *spec; /* NULL: none */
+    const void *map;
+};
+
+/** Specs that lie side by side, while they are encoded, by one thread. */
+struct encode_array {
+    struct ashlar_source *source;
+    const struct ashlar_spec *specs;
+    size_t step;     /* bytes from one to the next: the first's size */
+    bool write_back; /* each map, as a device is to read it */
+    unsigned next_pattern;
+    struct encode_pattern patterns[ENCODE_PATTERNS];
+};
+
+/** Begin; nothing is encoded yet. */
+void encode_array_begin(struct encode_array *array,
+                        struct ashlar_source *source,
+                        const struct ashlar_spec *specs, size_t step,
+                        bool write_back);
+
+/**
+ * Encode some of an array, in order, until one is refused.
+ *
+ * @param from      The index of the first.
+ * @param maps      Where each is to be, of these; they stay while the array is
+ *                  encoded.
+ * @param n         How many.
+ * @param done_out  Receives how many were encoded; written also on failure.
+ */
+enum ashlar_status encode_array(struct encode_array *array, size_t from,
+                                void *const *maps, size_t n, size_t *done_out);
 
 /** Refuse what can be no encoder. */
 enum ashlar_status encode_check(struct ashlar_source *source, const char *call);

@@ -191,29 +191,115 @@ START_TEST(maps_are_encoded_while_a_stream_captures)
 }
 END_TEST
 
-START_TEST(a_failing_call_at_any_place_of_many_leaves_no_slot)
+/* --- many ------------------------------------------------------------------- */
+
+static struct ashlar_pool *pool;
+
+static void start_many(void)
+{
+    start();
+    OK(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
+}
+
+static void end_many(void)
 {
     struct ashlar_pool_stats stats = ASHLAR_POOL_STATS_INIT;
-    struct ashlar_pool *pool;
-    size_t n, culprit;
 
-    OK(ashlar_pool_create(ashlar_type_find("CUtensorMap"), NULL, &pool));
-    for (n = 1; n <= COUNT; n++) {
-        sim.inject("cuTensorMapEncodeTiled", n, CUDA_ERROR_LAUNCH_FAILED, 0);
-        ck_assert_int_eq(ashlar_tensormap_encode_many(rig.source, pool, specs,
-                                                      COUNT, maps, &culprit),
-                         ASHLAR_ERR_CONTEXT_FAILED);
-        ck_assert_uint_eq(culprit, n - 1);
-        OK(ashlar_pool_query(pool, &stats));
-        ck_assert_uint_eq(stats.live_slots, 0);
-        sim.inject_none();
-    }
-    OK(ashlar_tensormap_encode_many(rig.source, pool, specs, COUNT, maps,
-                                    NULL));
-    OK(ashlar_pool_put_bulk(pool, maps, COUNT, NULL));
+    OK(ashlar_pool_query(pool, &stats));
+    ck_assert_uint_eq(stats.live_slots, 0);
     OK(ashlar_pool_destroy(pool, 0));
+    end();
+}
+
+/* As many shapes, in turn. */
+static void shape(size_t shapes)
+{
+    size_t i;
+
+    for (i = 0; i < COUNT; i++)
+        specs[i].dims[1] = 1024 + i % shapes;
+    sim.count_none();
+}
+
+static enum ashlar_status encode_many(size_t *culprit_out)
+{
+    return ashlar_tensormap_encode_many(rig.source, pool, specs, COUNT, maps,
+                                        culprit_out);
+}
+
+/* Each as if it had been encoded alone; puts them. */
+static void check_many(void)
+{
+    _Alignas(128) CUtensorMap map;
+    size_t i;
+
+    for (i = 0; i < COUNT; i++) {
+        OK(encode(&specs[i], &map));
+        ck_assert_mem_eq(maps[i], &map, sizeof(map));
+    }
+    OK(ashlar_pool_put_bulk(pool, maps, COUNT, NULL));
+}
+
+START_TEST(the_driver_encodes_a_shape_once_and_moves_the_rest)
+{
+    static const size_t shapes[] = {1, 2, 4, COUNT};
+
+    shape(shapes[_i]);
+    OK(encode_many(NULL));
+    ck_assert_uint_eq(sim.calls("cuTensorMapEncodeTiled"), shapes[_i]);
+    ck_assert_uint_eq(sim.calls("cuTensorMapReplaceAddress"),
+                      COUNT - shapes[_i]);
+    check_many();
 }
 END_TEST
+
+START_TEST(a_failing_call_at_any_place_of_many_leaves_no_slot)
+{
+    size_t n, culprit;
+
+    shape(COUNT);
+    for (n = 1; n <= COUNT; n++) {
+        sim.inject("cuTensorMapEncodeTiled", n, CUDA_ERROR_LAUNCH_FAILED, 0);
+        ck_assert_int_eq(encode_many(&culprit), ASHLAR_ERR_CONTEXT_FAILED);
+        ck_assert_uint_eq(culprit, n - 1);
+        sim.inject_none();
+    }
+    OK(encode_many(NULL));
+    check_many();
+}
+END_TEST
+
+START_TEST(a_failing_move_at_any_place_of_many_leaves_no_slot)
+{
+    size_t n, culprit;
+
+    shape(1);
+    for (n = 1; n < COUNT; n++) {
+        sim.inject("cuTensorMapReplaceAddress", n, CUDA_ERROR_LAUNCH_FAILED, 0);
+        ck_assert_int_eq(encode_many(&culprit), ASHLAR_ERR_CONTEXT_FAILED);
+        ck_assert_uint_eq(culprit, n);
+        sim.inject_none();
+    }
+    OK(encode_many(NULL));
+    check_many();
+}
+END_TEST
+
+START_TEST(what_the_driver_would_not_move_it_encodes)
+{
+    size_t n;
+
+    shape(1);
+    for (n = 1; n < COUNT; n += 9) {
+        sim.inject("cuTensorMapReplaceAddress", n, CUDA_ERROR_INVALID_VALUE, 0);
+        OK(encode_many(NULL));
+        sim.inject_none();
+        check_many();
+    }
+}
+END_TEST
+
+/* --- threads ---------------------------------------------------------------- */
 
 static void use_cache(unsigned number, void *user)
 {
@@ -263,8 +349,15 @@ int main(void)
     tcase_add_test(tcase, a_driver_that_is_gone_is_told);
     tcase_add_test(tcase, an_older_driver_has_no_wide_encoder);
     tcase_add_test(tcase, maps_are_encoded_while_a_stream_captures);
-    tcase_add_test(tcase, a_failing_call_at_any_place_of_many_leaves_no_slot);
     tcase_add_test(tcase, threads_share_a_cache_of_the_drivers_maps);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("many");
+    tcase_add_checked_fixture(tcase, start_many, end_many);
+    tcase_add_loop_test(
+        tcase, the_driver_encodes_a_shape_once_and_moves_the_rest, 0, 4);
+    tcase_add_test(tcase, a_failing_call_at_any_place_of_many_leaves_no_slot);
+    tcase_add_test(tcase, a_failing_move_at_any_place_of_many_leaves_no_slot);
+    tcase_add_test(tcase, what_the_driver_would_not_move_it_encodes);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -31,6 +31,8 @@ static CUcontext context; /* current in every thread, as in a launcher's */
 static struct ashlar_source *source;
 static struct ashlar_pool *pool;
 static struct ashlar_tensormap_cache *cache;
+static struct ashlar_tensormap_table *table;
+static struct ashlar_tensormap_handle handles[MAPS];
 static struct ashlar_spec specs[MAPS];
 static void *maps[MAPS];
 static size_t shuffled[MAPS];
@@ -63,7 +65,8 @@ static double now_ns(void)
 
 /* --- what is encoded ------------------------------------------------------ */
 
-static void set_specs(uint32_t rank)
+/* Of so many shapes, in turn. */
+static void set_specs(uint32_t rank, size_t shapes)
 {
     struct ashlar_spec fresh = ASHLAR_SPEC_INIT;
     size_t i;
@@ -80,6 +83,8 @@ static void set_specs(uint32_t rank)
             specs[i].box[k] = k < 2 ? 64 : 1;
             specs[i].element_strides[k] = 1;
         }
+        if (rank > 1)
+            specs[i].dims[1] += i % shapes;
         MUST(ashlar_spec_pack(&specs[i]));
     }
 }
@@ -211,6 +216,12 @@ static void bulk_of_4096(void)
     in_bulks(MAPS);
 }
 
+/* Into host slots that the device reads: each goes back to memory. */
+static void into_table(void)
+{
+    MUST(ashlar_tensormap_table_encode_many(table, handles, specs, MAPS, NULL));
+}
+
 static void bare_rebases(void)
 {
     _Alignas(128) CUtensorMap map;
@@ -310,6 +321,29 @@ static void batch_of_crew(void)
     MUST(ashlar_pool_put_bulk(pool, maps, MAPS, NULL));
 }
 
+static bool busy; /* atomic */
+
+/* One does all alone, and the others' processors are at work, too. */
+static void be_busy(unsigned number)
+{
+    _Alignas(128) CUtensorMap map;
+    size_t i;
+
+    if (number == 0) {
+        bulk_of_4096();
+        __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+        return;
+    }
+    for (i = 0; __atomic_load_n(&busy, __ATOMIC_ACQUIRE); i = (i + 1) % MAPS)
+        bare(&specs[i], &map);
+}
+
+static void one_of_busy_crew(void)
+{
+    __atomic_store_n(&busy, true, __ATOMIC_RELEASE);
+    crew_work(be_busy);
+}
+
 /* A part of the specs, into one buffer of the thread's. */
 static void encode_part(unsigned number)
 {
@@ -393,7 +427,7 @@ static void race(const char *title, struct contender *contenders, size_t count)
     }
 }
 
-static void race_rank(uint32_t rank)
+static void race_rank(uint32_t rank, size_t shapes)
 {
     static struct contender contenders[] = {
         {"bare encode, one buffer", bare_encodes, {0}},
@@ -405,6 +439,7 @@ static void race_rank(uint32_t rank)
         {"bulks of 32", bulks_of_32, {0}},
         {"bulks of 256", bulks_of_256, {0}},
         {"bulk of 4096", bulk_of_4096, {0}},
+        {"4096 into a table", into_table, {0}},
         {"slots in bulks of 32, alone", slots_by_32, {0}},
         {"slots, 4096 at once, alone", slots_by_4096, {0}},
         {"cache hit", cache_hits, {0}},
@@ -413,21 +448,32 @@ static void race_rank(uint32_t rank)
         {"bare rebase", bare_rebases, {0}},
         {"rebase", rebases, {0}},
     };
-    char title[32];
+    char title[64];
 
-    set_specs(rank);
+    set_specs(rank, shapes);
     MUST(ashlar_tensormap_cache_invalidate(cache, 0, UINT64_MAX, NULL));
     cache_hits();
-    snprintf(title, sizeof(title), "rank %u, each map", rank);
+    snprintf(title, sizeof(title), "rank %u, shapes: %zu; each map", rank,
+             shapes);
     race(title, contenders, sizeof(contenders) / sizeof(contenders[0]));
+}
+
+static void race_batch(unsigned count, size_t shapes)
+{
+    static struct contender contenders[] = {
+        {"one thread, bulk of 4096", bulk_of_4096, {0}},
+        {"the threads, one batch", batch_of_crew, {0}},
+        {"one thread, others busy", one_of_busy_crew, {0}},
+    };
+    char title[64];
+
+    set_specs(2, shapes);
+    snprintf(title, sizeof(title), "%u threads, shapes: %zu", count, shapes);
+    race(title, contenders, 3);
 }
 
 static void race_threads(unsigned count)
 {
-    static struct contender encodes[] = {
-        {"one thread, bulk of 4096", bulk_of_4096, {0}},
-        {"the threads, one batch", batch_of_crew, {0}},
-    };
     static struct contender bares[] = {
         {"one thread, bare encode", bare_encodes, {0}},
         {"the threads, bare encode", bare_of_crew, {0}},
@@ -444,11 +490,24 @@ static void race_threads(unsigned count)
     snprintf(title, sizeof(title), "%u threads", count);
     threads = count;
     crew_start(count, take_context);
-    race(title, encodes, 2);
+    race_batch(count, MAPS);
+    race_batch(count, 1);
     race(title, bares, 3);
     race(title, alone, 1);
     race(title, hits, 1);
     crew_end();
+}
+
+/* A table whose host slots the device reads. */
+static void make_table(void)
+{
+    struct ashlar_tensormap_table_options options =
+        ASHLAR_TENSORMAP_TABLE_OPTIONS_INIT;
+
+    MUST(ashlar_source_open("cuda", "location=host", &options.host));
+    options.initial_slots = options.max_slots = MAPS;
+    MUST(ashlar_tensormap_table_create(source, &options, &table));
+    MUST(ashlar_tensormap_table_lease(table, MAPS, handles));
 }
 
 static bool start(void)
@@ -481,12 +540,15 @@ static bool start(void)
     MUST(ashlar_pool_reserve(pool, MAPS));
     MUST(ashlar_cache_open(pool, 0, ASHLAR_CACHE_LAYOUT, &slots));
     MUST(ashlar_tensormap_cache_create(source, &options, &cache));
+    make_table();
     return true;
 }
 
 int main(int argc, char **argv)
 {
+    static const size_t shapes[] = {MAPS, 3, 1};
     unsigned count, cores = crew_cores();
+    size_t i;
 
     if (argc > 1)
         rounds = (unsigned)strtoul(argv[1], NULL, 10);
@@ -498,9 +560,11 @@ int main(int argc, char **argv)
         return 77;
     }
     shuffle();
-    race_rank(2);
-    race_rank(5);
-    set_specs(2);
+    for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        race_rank(2, shapes[i]);
+        race_rank(5, shapes[i]);
+    }
+    set_specs(2, 1);
     MUST(ashlar_tensormap_cache_invalidate(cache, 0, UINT64_MAX, NULL));
     cache_hits();
     for (count = 2; count <= cores; count *= 2)

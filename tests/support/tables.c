@@ -4,6 +4,8 @@
 
 #include "support/tables.h"
 
+#include "support/encode_source.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,15 @@ struct ashlar_source *tables_source(uint64_t lacks)
 
     source->info.can &= ~lacks;
     return source;
+}
+
+void tables_lend_encoder(struct ashlar_source *source)
+{
+    encode_source_reset();
+    source->ops.encode = encode_source.ops.encode;
+    source->ops.encode_many = encode_source.ops.encode_many;
+    source->ops.encode_rebase = encode_source.ops.encode_rebase;
+    source->info.can |= ASHLAR_CAN_ENCODE;
 }
 
 size_t tables_granule(const struct ashlar_source *source)

@@ -33,6 +33,9 @@ struct tables_rig {
 /* A source that lacks some of what it can do: a set of ASHLAR_CAN_*. */
 struct ashlar_source *tables_source(uint64_t lacks);
 
+/* Lend a source the encoder of support/encode_source.h, as new. */
+void tables_lend_encoder(struct ashlar_source *source);
+
 /* Slots that a granule has room for. */
 size_t tables_granule(const struct ashlar_source *source);
 

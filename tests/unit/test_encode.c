@@ -242,7 +242,7 @@ START_TEST(many_maps_are_all_encoded)
                                                   COUNT, maps, &culprit),
                      ASHLAR_OK);
     ck_assert_uint_eq(culprit, COUNT);
-    ck_assert_uint_eq(encoder.encodes, COUNT);
+    ck_assert_uint_eq(encoder.encodes + encoder.rebases, COUNT);
     for (i = 0; i < COUNT; i++)
         ck_assert(encode_is(maps[i], &specs[i]));
     ck_assert_int_eq(ashlar_pool_put_bulk(pool, maps, COUNT, NULL), ASHLAR_OK);
@@ -425,9 +425,9 @@ START_TEST(threads_that_share_a_batch_encode_each_map_once)
 
     stress_threads(THREADS, take_part, batch);
     ck_assert_uint_eq(with_work, THREADS);
-    ck_assert_uint_eq(encoder.encodes, PLENTY);
+    ck_assert_uint_eq(encoder.encodes + encoder.rebases, PLENTY);
     ck_assert_int_eq(ashlar_tensormap_batch_finish(batch, NULL), ASHLAR_OK);
-    ck_assert_uint_eq(encoder.encodes, PLENTY);
+    ck_assert_uint_eq(encoder.encodes + encoder.rebases, PLENTY);
     for (i = 0; i < PLENTY; i++)
         ck_assert(encode_is(their_maps[i], &plenty[i]));
     ck_assert_int_eq(ashlar_pool_put_bulk(pool, their_maps, PLENTY, NULL),
@@ -459,7 +459,7 @@ START_TEST(a_batch_that_nobody_works_on_is_encoded_at_its_end)
 
     ck_assert_uint_eq(encoder.encodes, 0);
     ck_assert_int_eq(ashlar_tensormap_batch_finish(batch, NULL), ASHLAR_OK);
-    ck_assert_uint_eq(encoder.encodes, PLENTY);
+    ck_assert_uint_eq(encoder.encodes + encoder.rebases, PLENTY);
     ck_assert_int_eq(ashlar_pool_put_bulk(pool, their_maps, PLENTY, NULL),
                      ASHLAR_OK);
 }

@@ -439,21 +439,13 @@ END_TEST
 
 /* --- encode ---------------------------------------------------------------- */
 
-/* The table's source, with the encoder of the tests. */
-static void lend_encoder(void)
-{
-    encode_source_reset();
-    rig.source->ops.encode = encode_source.ops.encode;
-    rig.source->info.can |= ASHLAR_CAN_ENCODE;
-}
-
 START_TEST(many_are_encoded_into_their_slots)
 {
     struct ashlar_tensormap_handle handles[20];
     struct ashlar_spec specs[20];
     size_t culprit = 99, i;
 
-    lend_encoder();
+    tables_lend_encoder(rig.source);
     OK(ashlar_tensormap_table_lease(rig.table, 20, handles));
     for (i = 0; i < 20; i++)
         specs[i] = encode_spec(i);
@@ -475,7 +467,7 @@ START_TEST(one_spec_that_is_refused_leaves_all_empty)
     struct ashlar_spec specs[5];
     size_t culprit = 99, i;
 
-    lend_encoder();
+    tables_lend_encoder(rig.source);
     tables_lease(rig.table, 5, 1, handles);
     for (i = 0; i < 5; i++)
         specs[i] = encode_spec(i);
@@ -500,7 +492,7 @@ START_TEST(the_culprit_is_counted_from_the_first_of_many)
     struct ashlar_spec specs[100];
     size_t culprit = 0, i;
 
-    lend_encoder();
+    tables_lend_encoder(rig.source);
     tables_lease(rig.table, 100, 1, handles);
     for (i = 0; i < 100; i++)
         specs[i] = encode_spec(i);
@@ -671,7 +663,7 @@ START_TEST(null_is_refused_by_name)
             ashlar_tensormap_table_rewrite(rig.table, handle, NULL, 0));
     REFUSED(ASHLAR_ERR_INVALID, "was given no fences",
             ashlar_tensormap_table_retire(rig.table, &handle, 1, NULL, 0));
-    lend_encoder();
+    tables_lend_encoder(rig.source);
     REFUSED(ASHLAR_ERR_INVALID, "NULL for spec",
             ashlar_tensormap_table_encode(rig.table, handle, NULL));
     REFUSED(

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/encode_source.h"
 #include "support/engine.h"
 
 #define STREAM UINT64_C(5)
@@ -284,6 +285,123 @@ START_TEST(a_block_beyond_the_table_is_refused)
 }
 END_TEST
 
+/* --- encoding into runs ----------------------------------------------------- */
+
+static struct ashlar_spec specs[N];
+
+/* Slots of every state that takes a map: empty ones, and encoded ones. */
+static void begin_encoding(void)
+{
+    size_t i;
+
+    tables_lend_encoder(rig.source);
+    OK(ashlar_tensormap_table_retire(rig.table, all, N, QUIET));
+    OK(ashlar_tensormap_table_lease(rig.table, N, all));
+    for (i = 0; i < N; i++) {
+        specs[i] = encode_spec(i);
+        specs[i].dims[1] += i % 3; /* three shapes, in turn */
+        if (i % 2 == 0)
+            OK(ashlar_tensormap_table_fill(rig.table, all[i], &specs[i]));
+    }
+}
+
+static enum ashlar_status encode_all(size_t *culprit_out)
+{
+    return ashlar_tensormap_table_encode_many(rig.table, all, specs, N,
+                                              culprit_out);
+}
+
+static void check_encoded(void)
+{
+    size_t i;
+
+    check_state(all, SLOTS, ASHLAR_TENSORMAP_ENCODED);
+    for (i = 0; i < N; i++)
+        ck_assert_msg(
+            encode_is(ashlar_tensormap_table_map(rig.table, all[i]), &specs[i]),
+            "slot %zu", i);
+}
+
+START_TEST(a_run_is_encoded_as_its_slots_would_be)
+{
+    begin_encoding();
+    OK(encode_all(NULL));
+    check_encoded();
+    tables_check(rig.table);
+    OK(publish(all, N));
+    ck_assert_uint_eq(copies(), 1);
+}
+END_TEST
+
+START_TEST(a_run_in_another_order_is_encoded_in_that_order)
+{
+    begin_encoding();
+    swap(places[_i], places[_i] / 2);
+    OK(encode_all(NULL));
+    check_encoded();
+    tables_check(rig.table);
+}
+END_TEST
+
+/* An encode of all is refused for the one at a place; nothing has changed. */
+static void encode_refused(size_t at, enum ashlar_status status,
+                           const char *text)
+{
+    struct tables_state *before = tables_save(rig.table), *after;
+    size_t culprit = N + 1;
+
+    REFUSED(status, text, encode_all(&culprit));
+    ck_assert_uint_eq(culprit, at);
+    after = tables_save(rig.table);
+    ck_assert_ptr_null(tables_differ(before, after));
+    tables_forget(before);
+    tables_forget(after);
+}
+
+START_TEST(one_that_takes_no_map_is_found_at_any_place)
+{
+    size_t at = places[_i];
+    struct ashlar_tensormap_handle good;
+    uint32_t word;
+
+    begin_encoding();
+    good = all[at];
+    word = rig.table->words[at];
+    rig.table->words[at] = word | WORD_IN_HAND;
+    encode_refused(at, ASHLAR_ERR_BUSY, "another thread");
+    rig.table->words[at] = word | ASHLAR_TENSORMAP_PUBLISHED;
+    encode_refused(at, ASHLAR_ERR_BUSY, "is published, and stays");
+    rig.table->words[at] = word & ~WORD_STATE;
+    encode_refused(at, ASHLAR_ERR_NOT_LIVE, "of no lease");
+    rig.table->words[at] = word;
+    all[at].generation++;
+    encode_refused(at, ASHLAR_ERR_NOT_LIVE, "of no lease");
+    all[at].generation--;
+    all[at].index = SLOTS;
+    encode_refused(at, ASHLAR_ERR_NOT_LIVE, "of no lease");
+    all[at] = good;
+    OK(encode_all(NULL));
+    check_encoded();
+}
+END_TEST
+
+START_TEST(one_spec_that_is_refused_empties_the_run_and_no_more)
+{
+    size_t at = places[_i], culprit = N + 1;
+
+    begin_encoding();
+    specs[at].box[0] = 100;
+    REFUSED(ASHLAR_ERR_INVALID, "box[0] is 100", encode_all(&culprit));
+    ck_assert_uint_eq(culprit, at);
+    tables_check(rig.table);
+    check_state(all, N, ASHLAR_TENSORMAP_EMPTY);
+    check_state(&all[N], SLOTS - N, ASHLAR_TENSORMAP_ENCODED);
+    specs[at].box[0] = 64;
+    OK(encode_all(NULL));
+    check_encoded();
+}
+END_TEST
+
 /* --- runs and failures ------------------------------------------------------ */
 
 static void fail_copy(uint64_t nth)
@@ -396,6 +514,14 @@ static Suite *run_suite(void)
                         PLACES);
     tcase_add_test(tcase, a_block_that_is_there_twice_is_refused);
     tcase_add_test(tcase, a_block_beyond_the_table_is_refused);
+    tcase = run_case(suite, "encode");
+    tcase_add_test(tcase, a_run_is_encoded_as_its_slots_would_be);
+    tcase_add_loop_test(tcase, a_run_in_another_order_is_encoded_in_that_order,
+                        0, PLACES);
+    tcase_add_loop_test(tcase, one_that_takes_no_map_is_found_at_any_place, 0,
+                        PLACES);
+    tcase_add_loop_test(
+        tcase, one_spec_that_is_refused_empties_the_run_and_no_more, 0, PLACES);
     tcase = run_case(suite, "failures");
     tcase_add_test(tcase, a_run_whose_copy_fails_is_as_before);
     tcase_add_loop_test(tcase,
