@@ -15,6 +15,9 @@
 /* What may be idle in a range whose chunks are of any size. */
 #define SLACK_GRANULES 32
 
+/* The slack doubles when so many times the peak's bytes came and went. */
+#define PATIENCE 16
+
 /* Granules from first to last, both included. */
 struct granules {
     uint64_t first;
@@ -432,12 +435,26 @@ static uint64_t idle_bytes(const struct backing *backing)
 }
 
 /*
+ * Bytes went so that others could come. A loop whose blocks fall into so many
+ * holes would have that happen in every round; it shall come to an end.
+ */
+static void note_exchange(struct backing *backing, uint64_t bytes)
+{
+    backing->exchanged += bytes;
+    if (backing->exchanged / PATIENCE < backing->peak)
+        return;
+    backing->slack *= 2;
+    backing->exchanged = 0;
+}
+
+/*
  * What is kept idle is kept for such a moment: it shall not cost memory that
  * there was never need of before. That it cannot be given back is no failure.
  */
 static void make_good(struct backing *backing, uint64_t missing)
 {
-    uint64_t needed = backing->range->committed + missing;
+    uint64_t committed = backing->range->committed;
+    uint64_t needed = committed + missing;
     struct error before;
     uint64_t idle;
 
@@ -451,6 +468,7 @@ static void make_good(struct backing *backing, uint64_t missing)
     (void)release(backing,
                   min_size(needed - backing->peak, idle - backing->slack));
     error_restore(&before);
+    note_exchange(backing, committed - backing->range->committed);
 }
 
 /* With the lock held. */

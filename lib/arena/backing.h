@@ -18,7 +18,8 @@
  * serves the next blocks, and goes when it is asked to (trim), when the source
  * has no memory left, or before more memory than ever before would be needed;
  * but for that, not below `slack`, or blocks of changing sizes would have it
- * come and go for ever.
+ * come and go for ever. Slack is a largest chunk at first, and doubles when
+ * memory has come and gone all the same, many times as much as there is.
  *
  * Invariants:
  *   - a granule's pins are the live or waiting blocks that begin or end in it;
@@ -57,12 +58,13 @@ struct backing {
     uint64_t *whole;  /* a bit for a granule; atomic */
     uint64_t *mapped; /* a bit for a granule; atomic */
     uint64_t *starts; /* a bit for ARENA_QUANTUM bytes; atomic */
-    uint64_t slack;   /* bytes that may be idle at any time */
     bool idle;        /* atomic: a granule may have lost its last pin */
 
-    struct lock lock; /* committing and releasing, and the figures below */
-    uint64_t top;     /* no granule from here on had memory ever */
-    uint64_t peak;    /* the most bytes committed */
+    struct lock lock;   /* committing and releasing, and the figures below */
+    uint64_t slack;     /* bytes that may be idle at any time */
+    uint64_t exchanged; /* bytes released for others since slack grew */
+    uint64_t top;       /* no granule from here on had memory ever */
+    uint64_t peak;      /* the most bytes committed */
     uint64_t commits;
     uint64_t releases;
 };

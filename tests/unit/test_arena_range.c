@@ -182,25 +182,77 @@ START_TEST(what_is_idle_goes_when_the_source_has_no_more)
 }
 END_TEST
 
-/* With the chunks that it has unless told otherwise. */
-START_TEST(a_steady_loop_makes_no_call_into_the_source)
+/* An arena with the chunks that it has unless told otherwise. */
+static void use_large_chunks(void)
 {
-    struct ashlar_source_calls before = ASHLAR_SOURCE_CALLS_INIT;
-    struct ashlar_source_calls after = ASHLAR_SOURCE_CALLS_INIT;
     struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
-    size_t i;
 
     OK(ashlar_arena_destroy(arena, 0));
     options.source = vm;
     OK(ashlar_arena_create(&options, &arena));
-    for (i = 0; i < 10; i++)
-        OK(ashlar_arena_free(arena, alloc(i % 10 * MIB + 1)));
+}
+
+/* One block of each size after the other, over and over: calls of the source. */
+static uint64_t calls_of_loop(const size_t *sizes, size_t n, size_t rounds)
+{
+    struct ashlar_source_calls before = ASHLAR_SOURCE_CALLS_INIT;
+    struct ashlar_source_calls after = ASHLAR_SOURCE_CALLS_INIT;
+    size_t i;
+
     OK(ashlar_source_query_calls(vm, &before));
-    for (i = 0; i < 10000; i++)
-        OK(ashlar_arena_free(arena, alloc(i % 10 * MIB + 1)));
+    for (i = 0; i < rounds * n; i++)
+        OK(ashlar_arena_free(arena, alloc(sizes[i % n])));
     OK(ashlar_source_query_calls(vm, &after));
-    ck_assert_uint_eq(after.create.count, before.create.count);
-    ck_assert_uint_eq(after.unmap.count, before.unmap.count);
+    return after.create.count - before.create.count + after.unmap.count -
+           before.unmap.count;
+}
+
+START_TEST(a_steady_loop_makes_no_call_into_the_source)
+{
+    size_t sizes[10];
+    size_t i;
+
+    use_large_chunks();
+    for (i = 0; i < 10; i++)
+        sizes[i] = i * MIB + 1;
+    ck_assert_uint_ne(calls_of_loop(sizes, 10, 1), 0);
+    ck_assert_uint_eq(calls_of_loop(sizes, 10, 1000), 0);
+}
+END_TEST
+
+START_TEST(a_block_of_many_chunks_is_had_again_without_a_call)
+{
+    static const size_t size = 1000 * MIB;
+
+    use_large_chunks();
+    ck_assert_uint_ge(calls_of_loop(&size, 1, 1), 16);
+    ck_assert_uint_eq(calls_of_loop(&size, 1, 1000), 0);
+}
+END_TEST
+
+/* They lie in other holes each, and those are more than the slack. */
+START_TEST(a_loop_over_large_sizes_comes_to_make_no_call)
+{
+    static const size_t sizes[] = {512, 80 * MIB, 160 * MIB};
+
+    use_large_chunks();
+    (void)calls_of_loop(sizes, 3, 3);
+    ck_assert_uint_le(stats().peak_committed_bytes, (160 + 64 + 4) * MIB);
+    (void)calls_of_loop(sizes, 3, 1000);
+    ck_assert_uint_eq(calls_of_loop(sizes, 3, 1000), 0);
+    ck_assert_uint_le(stats().peak_committed_bytes, (80 + 160 + 64) * MIB);
+}
+END_TEST
+
+START_TEST(a_loop_over_sizes_of_many_chunks_comes_to_make_no_call)
+{
+    static const size_t sizes[] = {512, 7 * MIB / 2, 64 * MIB};
+
+    (void)calls_of_loop(sizes, 3, 3);
+    ck_assert_uint_le(stats().peak_committed_bytes, (64 + 2 + 4) * MIB);
+    (void)calls_of_loop(sizes, 3, 4000);
+    ck_assert_uint_eq(calls_of_loop(sizes, 3, 1000), 0);
+    ck_assert_uint_le(stats().peak_committed_bytes, (64 + 4 + 16) * MIB);
 }
 END_TEST
 
@@ -583,6 +635,10 @@ static Suite *arena_range_suite(void)
     tcase_add_test(test, what_is_idle_goes_before_there_is_more_than_ever);
     tcase_add_test(test, what_is_idle_goes_when_the_source_has_no_more);
     tcase_add_test(test, a_steady_loop_makes_no_call_into_the_source);
+    tcase_add_test(test, a_block_of_many_chunks_is_had_again_without_a_call);
+    tcase_add_test(test, a_loop_over_large_sizes_comes_to_make_no_call);
+    tcase_add_test(test,
+                   a_loop_over_sizes_of_many_chunks_comes_to_make_no_call);
     tcase_add_test(test, addresses_run_out_with_a_status_of_their_own);
     tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
     tcase_add_test(
