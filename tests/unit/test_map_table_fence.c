@@ -377,23 +377,121 @@ START_TEST(what_a_failed_publish_queued_is_waited_for)
 }
 END_TEST
 
-/* Queued, and no fence: the next one on that stream stands for both. */
-START_TEST(a_publish_whose_fence_failed_is_waited_for_by_the_next)
+/* Somebody else had the event that was left for it. */
+START_TEST(a_fence_that_fails_once_is_made_all_the_same)
 {
     struct ashlar_tensormap_handle handles[SLOTS], next;
 
     lease_all(handles);
+    hold(SLOW);
     fail_nth(WRAP_FENCE_RECORD, 2);
     publish(handles, 2, SLOW);
     ck_assert_uint_eq(wrap_lift(rig.source), 1);
-    ck_assert_uint_eq(tables_on_device(rig.table, handles[1]), 2);
     OK(ashlar_tensormap_table_retire(rig.table, handles, 2, QUIET));
     ck_assert(!one_is_free(&next));
-    publish(&handles[2], 1, OTHER);
+    finish(SLOW);
+    ck_assert(one_is_free(&next));
+}
+END_TEST
+
+/* From the nth on, all copies and all fences of streams. */
+static void fail_from(uint64_t nth, uint64_t operations)
+{
+    wrap_arm(rig.source, (struct wrap_fault){
+                             .at = nth, .for_ever = true, .only = operations});
+}
+
+static void publish_unfenced(const struct ashlar_tensormap_handle *handles,
+                             size_t n, uint64_t stream)
+{
+    fail_from(2, 1u << WRAP_FENCE_RECORD);
+    publish(handles, n, stream);
+    ck_assert_uint_eq(wrap_lift(rig.source), 2);
+    ck_assert(rig.table->pending_last->lost);
+}
+
+/* Another stream may have its number by now. */
+START_TEST(what_has_no_fence_gets_none_by_the_number_of_its_stream)
+{
+    struct ashlar_tensormap_handle handles[SLOTS], next;
+
+    lease_all(handles);
+    publish_unfenced(handles, 2, SLOW);
+    ck_assert_uint_eq(tables_on_device(rig.table, handles[1]), 2);
+    OK(ashlar_tensormap_table_retire(rig.table, handles, 2, QUIET));
+    publish(&handles[2], 1, SLOW);
     ck_assert(!one_is_free(&next));
     tables_check(rig.table);
-    publish(&handles[3], 1, SLOW);
+}
+END_TEST
+
+/* Who rewrites a slot has ordered that behind what published it. */
+START_TEST(a_rewrite_makes_up_the_fence_of_what_published_its_slot)
+{
+    struct ashlar_tensormap_handle handles[SLOTS], picked[5], next;
+    size_t i;
+
+    lease_all(handles);
+    for (i = 0; i < 5; i++)
+        picked[i] = handles[SLOTS - 1 - i]; /* as scattered as can be */
+    publish_unfenced(picked, 5, SLOW);
+    ck_assert_uint_eq(tables_info(rig.table).scatters, 1);
+    OK(ashlar_tensormap_table_retire(rig.table, picked, 4, QUIET));
+    hold(SLOW);
+    OK(ashlar_tensormap_table_rewrite(rig.table, picked[4], tables_map(50),
+                                      SLOW));
+    ck_assert(!one_is_free(&next));
+    tables_check(rig.table);
+    finish(SLOW);
     ck_assert(one_is_free(&next));
+    ck_assert_uint_eq(tables_info(rig.table).staging_used, 0);
+    tables_check(rig.table);
+}
+END_TEST
+
+START_TEST(a_publish_that_failed_without_its_fence_is_tried_again)
+{
+    struct ashlar_tensormap_handle handles[SLOTS], picked[2], next;
+
+    lease_all(handles);
+    picked[0] = handles[1];
+    picked[1] = handles[3];
+    fail_from(3, 1u << WRAP_FENCE_RECORD | 1u << WRAP_COPY);
+    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
+            ashlar_tensormap_table_publish(rig.table, picked, 2, SLOW));
+    ck_assert_uint_eq(wrap_lift(rig.source), 3);
+    REFUSED(ASHLAR_ERR_BUSY, "on stream 0x6",
+            ashlar_tensormap_table_publish(rig.table, picked, 2, OTHER));
+    publish(picked, 2, SLOW);
+    OK(ashlar_tensormap_table_retire(rig.table, picked, 2, QUIET));
+    ck_assert(one_is_free(&next));
+    ck_assert_ptr_null(rig.table->pending);
+}
+END_TEST
+
+/* Its fence passes when it is gone, whatever was queued before. */
+START_TEST(a_graph_makes_up_no_fence_and_is_held_up_by_none)
+{
+    struct ashlar_tensormap_handle handles[SLOTS], picked[5], next;
+    struct wrap *wrap = wrap_of(rig.source);
+    size_t i;
+
+    lease_all(handles);
+    for (i = 0; i < 5; i++)
+        picked[i] = handles[SLOTS - 1 - i];
+    publish_unfenced(picked, 5, SLOW);
+    OK(capture(handles, 1, CAPTURED));
+    finish(CAPTURED);
+    OK(ashlar_tensormap_table_retire(rig.table, handles, 1, QUIET));
+    ck_assert(one_is_free(&next));
+    hold(SLOW);
+    wrap->captured = SLOW;
+    OK(ashlar_tensormap_table_rewrite(rig.table, picked[4], tables_map(50),
+                                      SLOW));
+    wrap->captured = 0;
+    finish(SLOW);
+    OK(ashlar_tensormap_table_retire(rig.table, picked, 5, QUIET));
+    ck_assert(!one_is_free(&next));
     tables_check(rig.table);
 }
 END_TEST
@@ -506,22 +604,39 @@ START_TEST(a_block_of_host_slots_goes_with_the_rest)
 }
 END_TEST
 
-/* No fence was made behind what was queued: one is at the end, or none is. */
-START_TEST(a_table_goes_when_a_publish_without_its_fence_is_done)
+/* Nobody can ask whether it is done. */
+START_TEST(a_table_with_an_unfenced_publish_goes_by_the_callers_word_alone)
 {
     struct ashlar_tensormap_handle handles[SLOTS];
 
     lease_all(handles);
-    hold(SLOW);
-    fail_nth(WRAP_FENCE_RECORD, 2);
-    publish(handles, SLOTS, SLOW);
-    ck_assert_uint_eq(wrap_lift(rig.source), 1);
-    fail_nth(WRAP_FENCE_RECORD, 1);
-    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
-            ashlar_tensormap_table_destroy(rig.table, QUIET));
-    (void)wrap_lift(rig.source);
+    publish_unfenced(handles, SLOTS, OTHER);
+    REFUSED(ASHLAR_ERR_BUSY, "published on stream 0x7",
+            ashlar_tensormap_table_destroy(rig.table, ON_STREAM(OTHER)));
+    OK(ashlar_tensormap_table_retire(rig.table, handles, SLOTS, QUIET));
+    REFUSED(ASHLAR_ERR_BUSY, "published on stream 0x7",
+            ashlar_tensormap_table_destroy(rig.table, NULL, 0));
     tables_check(rig.table);
-    end_with(QUIET);
+    wrap_arm(rig.source, (struct wrap_fault){.at = 1,
+                                             .for_ever = true,
+                                             .only = 1u << WRAP_FENCE_RECORD});
+    OK(ashlar_tensormap_table_destroy(rig.table, QUIET));
+    (void)wrap_lift(rig.source);
+    ck_assert(model_is_empty(&wrap_of(rig.source)->model));
+    rig.table = tables_make(rig.source, SLOTS, 8);
+}
+END_TEST
+
+START_TEST(that_word_may_stand_beside_fences_that_are_waited_for)
+{
+    const struct ashlar_fence fences[2] = {ASHLAR_FENCE_OF_STREAM(NULL, SLOW),
+                                           {ASHLAR_FENCE_QUIET, 0, NULL, 0}};
+    struct ashlar_tensormap_handle handles[SLOTS];
+
+    lease_all(handles);
+    publish_unfenced(handles, SLOTS, OTHER);
+    hold(SLOW);
+    end_with(fences, 2);
 }
 END_TEST
 
@@ -579,8 +694,14 @@ static void add_failures(Suite *suite)
 
     tcase_add_test(tcase, a_stream_that_takes_no_fence_has_nothing_queued);
     tcase_add_test(tcase, what_a_failed_publish_queued_is_waited_for);
+    tcase_add_test(tcase, a_fence_that_fails_once_is_made_all_the_same);
     tcase_add_test(tcase,
-                   a_publish_whose_fence_failed_is_waited_for_by_the_next);
+                   what_has_no_fence_gets_none_by_the_number_of_its_stream);
+    tcase_add_test(tcase,
+                   a_rewrite_makes_up_the_fence_of_what_published_its_slot);
+    tcase_add_test(tcase,
+                   a_publish_that_failed_without_its_fence_is_tried_again);
+    tcase_add_test(tcase, a_graph_makes_up_no_fence_and_is_held_up_by_none);
     tcase_add_test(tcase, a_context_that_failed_is_waited_for_no_more);
 }
 
@@ -592,8 +713,10 @@ static void add_ends(Suite *suite)
     tcase_add_test(tcase, a_table_goes_when_what_was_published_is_done);
     tcase_add_test(tcase, a_table_goes_when_its_graphs_are_gone);
     tcase_add_test(tcase, a_table_goes_when_what_was_retired_is_done);
+    tcase_add_test(
+        tcase, a_table_with_an_unfenced_publish_goes_by_the_callers_word_alone);
     tcase_add_test(tcase,
-                   a_table_goes_when_a_publish_without_its_fence_is_done);
+                   that_word_may_stand_beside_fences_that_are_waited_for);
     tcase_add_test(tcase, a_refused_fence_leaves_the_table);
     tcase = tcase_create("lacking");
     tcase_add_checked_fixture(tcase, NULL, teardown);
