@@ -115,14 +115,14 @@ static void add_pattern(struct encode_array *array,
 
 /* --- encoding --------------------------------------------------------------- */
 
-/* Whether a spec has the key of one of the last few before it. */
-static bool has_key_of_last(const struct encode_array *array, size_t i)
+/* Whether a spec has the key of one of so many before it. */
+static bool has_key_before(const struct ashlar_spec *spec, size_t before)
 {
-    uint64_t key = key_of(spec_at(array, i));
-    size_t ago, most = min_size(i, ENCODE_PATTERNS);
+    uint64_t key = key_of(spec);
+    size_t ago;
 
-    for (ago = 1; ago <= most; ago++)
-        if (key_of(spec_at(array, i - ago)) == key)
+    for (ago = 1; ago <= before; ago++)
+        if (key_of(spec - ago) == key)
             return true;
     return false;
 }
@@ -135,14 +135,15 @@ static bool has_key_of_last(const struct encode_array *array, size_t i)
 static size_t count_unlike(const struct encode_array *array, size_t from,
                            size_t n)
 {
+    const struct ashlar_spec *spec = spec_at(array, from);
     size_t most = min_size(n, STRETCH), count = 1;
 
-    if (array->step != sizeof(struct ashlar_spec) ||
-        spec_at(array, from)->size != array->step)
+    if (array->step != sizeof(*spec) || spec->size != sizeof(*spec))
         return 1;
-    for (; count < most; count++)
-        if (spec_at(array, from + count)->size != array->step ||
-            (count <= ENCODE_PATTERNS && has_key_of_last(array, from + count)))
+    for (; count < most && spec[count].size == sizeof(*spec); count++)
+        if (count <= ENCODE_PATTERNS &&
+            has_key_before(spec + count,
+                           min_size(from + count, ENCODE_PATTERNS)))
             break;
     return count;
 }

@@ -50,10 +50,17 @@ static inline uint64_t hash_long(const uint64_t *words)
                 UINT64_C(0x2ac2ce17a5794a3b));
 }
 
+/*
+ * Keys of one shape differ in one factor of one product, and mostly by even
+ * steps, so that product goes round the buckets by even steps, too, and may meet
+ * few of them. So what comes out is multiplied once more.
+ */
 void key_add_hash(struct spec_key *key)
 {
-    key->hash = key->count == KEY_WORDS_SHORT ? hash_short(key->words)
-                                              : hash_long(key->words);
+    uint64_t sum = key->count == KEY_WORDS_SHORT ? hash_short(key->words)
+                                                 : hash_long(key->words);
+
+    key->hash = fold(sum, UINT64_C(0xa534a6a6b7fd0b63));
 }
 
 /* --- the words ------------------------------------------------------------ */

@@ -234,6 +234,46 @@ START_TEST(keys_of_neighbours_fall_into_different_buckets)
 }
 END_TEST
 
+#define BUCKETS 8192u
+#define HALF    (BUCKETS / 2)
+
+/* Buckets that keys of half as many addresses, a step apart, fall into. */
+static unsigned count_met(struct ashlar_spec *spec, unsigned shift)
+{
+    static unsigned char met[BUCKETS];
+    unsigned count = 0, i;
+    unsigned char *bucket;
+    struct spec_key key;
+
+    memset(met, 0, sizeof(met));
+    for (i = 0; i < HALF; i++) {
+        spec->address = UINT64_C(0x7f0000000000) + ((uint64_t)i << shift);
+        (void)key_make(spec, 1, &key); /* an assertion for each takes long */
+        key_add_hash(&key);
+        bucket = &met[key.hash % BUCKETS];
+        count += *bucket == 0;
+        *bucket = 1;
+    }
+    return count;
+}
+
+/* By chance alone 3,223 buckets are met, give or take 32. */
+START_TEST(addresses_of_any_shape_and_step_meet_as_many_buckets_as_chance)
+{
+    struct ashlar_spec spec = spec_of(ASHLAR_SPEC_TILED);
+    unsigned shift, count;
+
+    spec.rank = 2 + (uint32_t)_i % 2;
+    spec.swizzle = (uint32_t)_i % 4;
+    for (spec.dtype = 0; spec.dtype < 13; spec.dtype++)
+        for (shift = 4; shift < 24; shift++) {
+            count = count_met(&spec, shift);
+            ck_assert_msg(count > 3000, "%u, dtype %u, shift %u", count,
+                          spec.dtype, shift);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("map_key");
@@ -250,6 +290,9 @@ int main(void)
     tcase_add_test(tcase, pixels_of_im2col_wide_may_be_any_number);
     tcase_add_test(tcase, no_member_of_a_column_runs_into_another);
     tcase_add_test(tcase, keys_of_neighbours_fall_into_different_buckets);
+    tcase_add_loop_test(
+        tcase, addresses_of_any_shape_and_step_meet_as_many_buckets_as_chance,
+        0, 4);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
