@@ -366,7 +366,13 @@ struct ashlar_plugin {
                                       const struct ashlar_spec *specs,
                                       size_t step, void *const *maps, size_t n,
                                       size_t *done_out);
-    /** Give an encoded map another address: the same bytes as encoding anew. */
+    /**
+     * Give an encoded map another address: the same bytes as encoding anew. Of
+     * specs that differ in no more than their addresses, encode() or
+     * encode_many() see one, and the others' maps are copies of its, rebased. The
+     * address is a multiple of 32 then, not 0, and below 2^57; where it is refused
+     * as ASHLAR_ERR_INVALID, encode() is asked.
+     */
     enum ashlar_status (*encode_rebase)(void *state, void *map,
                                         uint64_t address);
 

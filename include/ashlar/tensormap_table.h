@@ -146,6 +146,10 @@ ASHLAR_API enum ashlar_status ashlar_tensormap_table_create(
  * the fences have passed, and those of all that was published and retired, and
  * graphs that have a part of it are gone.
  *
+ * Where no fence could be made behind something that was published, which is
+ * logged as a warning, nobody can wait for that, nor ask its stream, which may be
+ * gone: ASHLAR_QUIET, alone or beside other fences, says that it is done.
+ *
  * @param table   The table; gone after success.
  * @param fences  What must be done before; ASHLAR_QUIET for nothing. NULL: no
  *                slot may be leased.
@@ -155,7 +159,9 @@ ASHLAR_API enum ashlar_status ashlar_tensormap_table_create(
  *         ASHLAR_ERR_INVALID    table is NULL, n and fences do not fit, a bad
  *                               fence;
  *         ASHLAR_ERR_BUSY       fences is NULL and slots are leased; the
- *                               sentence has the count;
+ *                               sentence has the count. Or something was
+ *                               published without a fence, and none of fences
+ *                               is ASHLAR_QUIET; the sentence has its stream;
  *         else as ashlar_range_destroy().
  *
  * @par Threads  Any thread, once no other uses the table.
@@ -367,7 +373,12 @@ ashlar_tensormap_table_fill(struct ashlar_tensormap_table *table,
  * that are scattered take one kernel.
  *
  * Kernels that are queued behind it on the stream find the maps; those of other
- * streams, when they are ordered behind it by an event.
+ * streams, when they are ordered behind it by an event. A publish that failed is
+ * tried again behind what it had queued: on the same stream.
+ *
+ * Should there be no fence to be had behind what was queued, the publish holds,
+ * and a warning is logged: its slots and staging are not had again before the
+ * table is destroyed, unless one of the slots is rewritten.
  *
  * While the stream is being captured nothing is copied, but by each launch of
  * the graph. Slots and staging belong to that graph then, and are had again when

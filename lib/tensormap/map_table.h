@@ -42,9 +42,10 @@
  *     the chain of one batch or of one pending publication. These are counted:
  *     slots = free_count + leased + waiting;
  *   - from fresh_from on slots are free, and were never leased;
- *   - a publication is in `pending` until its fences have passed, or for ever
- *     when one could not be made; that of a graph until all that was queued
- *     before is done, too. It is freed when no slot names it any more;
+ *   - a publication is in `pending` until its fences have passed; that of a
+ *     graph until all that was queued before is done, too. One that is lost is
+ *     there to the table's end, or until the next that has one of its slots is
+ *     done. It is freed when no slot names it any more;
  *   - units of staging are of one pending publication, or free;
  *   - a host slot is written only while it is in hand, and not while a pending
  *     publication reads it (reads_host);
@@ -101,7 +102,7 @@ struct publication {
     uint32_t waiting; /* the first of a chain of slots */
     bool graph;       /* passes when a graph is gone */
     bool reads_host;  /* copies out of host slots */
-    bool lost;        /* no fence could be made yet */
+    bool lost;        /* no fence could be made behind it */
 };
 
 struct batch {

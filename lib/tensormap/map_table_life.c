@@ -282,7 +282,7 @@ static uint32_t count_fences(const struct ashlar_tensormap_table *table)
 
     for (publication = table->pending; publication != NULL;
          publication = publication->next)
-        count += publication->lost ? 1 : publication->fences->fence_count;
+        count += publication->fences->fence_count;
     for (batch = table->batches; batch != NULL; batch = batch->next)
         count += batch->fences->fence_count;
     return count;
@@ -296,28 +296,6 @@ static void move_fences(struct retire_item *from, struct retire_item *to)
             to->fences[to->fence_count++] = from->fences[--from->fence_count];
     }
     retire_item_drop(from);
-}
-
-/* What was queued without a fence has one now, or its context has failed. */
-static enum ashlar_status fence_lost(struct ashlar_tensormap_table *table,
-                                     struct retire_item *item)
-{
-    struct ashlar_fence fence = ASHLAR_FENCE_OF_STREAM(NULL, 0);
-    const struct publication *publication = table->pending;
-    enum ashlar_status status = ASHLAR_OK;
-    struct error before;
-
-    error_copy(&before);
-    for (; publication != NULL; publication = publication->next) {
-        if (!publication->lost)
-            continue;
-        fence.handle = publication->stream;
-        status = fences_record(table->source, &fence, 1, item);
-        if (status != ASHLAR_OK && !source_is_gone(status))
-            return status;
-    }
-    error_restore(&before);
-    return ASHLAR_OK;
 }
 
 /* Slots that name a publication do so no more. */
@@ -348,14 +326,35 @@ static void forget_all(struct ashlar_tensormap_table *table,
     }
 }
 
-static bool is_quiet(const struct ashlar_fence *fences, size_t n)
+/* How many fences say that all is quiet. */
+static size_t count_quiet(const struct ashlar_fence *fences, size_t n)
 {
-    size_t i;
+    size_t i, count = 0;
 
     for (i = 0; i < n; i++)
-        if (fences[i].kind != ASHLAR_FENCE_QUIET)
-            return false;
-    return true;
+        count += fences[i].kind == ASHLAR_FENCE_QUIET;
+    return count;
+}
+
+/*
+ * Nobody can ask any more whether what was queued without a fence is done: its
+ * stream may be gone. So it takes the caller's word.
+ */
+static enum ashlar_status check_lost(const struct ashlar_tensormap_table *table,
+                                     const struct ashlar_fence *fences,
+                                     size_t n)
+{
+    const struct publication *publication = table->pending;
+
+    while (publication != NULL && !publication->lost)
+        publication = publication->next;
+    if (publication == NULL || count_quiet(fences, n) != 0)
+        return ASHLAR_OK;
+    return error_set(ASHLAR_ERR_BUSY,
+                     "no fence could be made behind what was published on "
+                     "stream 0x%llx; when it is done, destroy the table with "
+                     "ASHLAR_QUIET, which may stand beside other fences",
+                     (unsigned long long)publication->stream);
 }
 
 /* Nothing is to be waited for, and nothing needs memory. */
@@ -379,8 +378,6 @@ static enum ashlar_status destroy_later(struct ashlar_tensormap_table *table,
     if (item == NULL)
         return ashlar_last_error();
     status = fences_record(table->source, fences, n, item);
-    if (status == ASHLAR_OK)
-        status = fence_lost(table, item);
     if (status != ASHLAR_OK) {
         retire_item_drop(item);
         return status;
@@ -410,7 +407,10 @@ ashlar_tensormap_table_destroy(struct ashlar_tensormap_table *table,
     lock_take(&table->lock);
     map_table_settle(table, SIZE_MAX);
     lock_give(&table->lock);
-    if (is_quiet(fences, n) && table->pending == NULL && table->batches == NULL)
+    status = check_lost(table, fences, n);
+    if (status != ASHLAR_OK)
+        return status;
+    if (count_quiet(fences, n) == n && count_fences(table) == 0)
         return destroy_now(table);
     return destroy_later(table, fences, n);
 }

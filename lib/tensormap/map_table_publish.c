@@ -12,6 +12,9 @@
  * made then would leave work that nobody can wait for. So one is made before
  * anything is queued, and given back: that shows that the stream takes fences,
  * whether it is being captured, and leaves an event to be had for the real one.
+ * Where the real one cannot be made all the same, the publication is lost: nobody
+ * can make it up later by the stream's number, which may be another stream's by
+ * then, as that of a thread's default stream is in each thread.
  *
  * Of thousands of neighbours, what costs time for each stands on both sides of
  * the copy: their claim, which it waits for, and the end, where they name their
@@ -218,34 +221,48 @@ static enum ashlar_status fence_before(struct errand *errand)
     return status == ASHLAR_ERR_CAPTURE ? fence_graph(errand) : status;
 }
 
-/* Behind what was queued; a graph's was made before. */
+/*
+ * Behind what was queued; a graph's was made before. Other threads may have taken
+ * the event that was left: what has passed meanwhile leaves some more.
+ */
 static enum ashlar_status fence_behind(struct errand *errand)
 {
     const struct ashlar_fence fence = {ASHLAR_FENCE_STREAM, 0, NULL,
                                        errand->stream};
+    struct ashlar_tensormap_table *table = errand->table;
+    struct retire_item *fences = errand->publication->fences;
+    enum ashlar_status status;
 
     if (errand->publication->graph)
         return ASHLAR_OK;
-    return fences_record(errand->table->source, &fence, 1,
-                         errand->publication->fences);
+    status = fences_record(table->source, &fence, 1, fences);
+    if (status == ASHLAR_OK || source_is_gone(status))
+        return status;
+    lock_take(&table->lock);
+    map_table_settle(table, SIZE_MAX);
+    lock_give(&table->lock);
+    return fences_record(table->source, &fence, 1, fences);
 }
 
 /* --- the end of an errand -------------------------------------------------- */
 
-/* A fence on a stream stands for all that was queued there before. */
-static void find_lost(struct ashlar_tensormap_table *table,
-                      const struct publication *later)
+/*
+ * A slot goes from one publication to the next, whose caller has ordered it behind
+ * the first; so its fence stands for both. That of a graph says nothing of what
+ * was queued before: then nobody can tell when the slot is done with either.
+ */
+static void make_up(struct publication *earlier, struct publication *later)
 {
-    struct publication *earlier = table->pending;
-
-    for (; earlier != NULL; earlier = earlier->next) {
-        if (!earlier->lost || earlier->stream != later->stream)
-            continue;
-        retire_item_drop(earlier->fences);
-        earlier->fences = later->fences;
-        __atomic_fetch_add(&later->fences->references, 1, __ATOMIC_RELAXED);
-        earlier->lost = false;
+    if (!earlier->lost || later->lost)
+        return;
+    if (later->graph) {
+        later->lost = true;
+        return;
     }
+    retire_item_drop(earlier->fences);
+    earlier->fences = later->fences;
+    __atomic_fetch_add(&later->fences->references, 1, __ATOMIC_RELAXED);
+    earlier->lost = false;
 }
 
 /* A slot names the publication, and its word changes in these bits. */
@@ -257,6 +274,7 @@ static void name_slot(struct errand *errand, uint32_t index, uint32_t clear,
 
     table->words[index] = (word & ~clear) | set | WORD_NAMES;
     if ((word & WORD_NAMES) != 0) {
+        make_up(table->publications[index], errand->publication);
         map_table_set_publication(table, index, errand->publication);
     } else {
         table->publications[index] = errand->publication;
@@ -314,8 +332,6 @@ static void enter(struct errand *errand, uint32_t clear, uint32_t set)
     }
     if (publication->graph)
         table->in_graphs += errand->n;
-    else if (!publication->lost)
-        find_lost(table, publication);
     publication->references++;
     publication->previous = table->pending_last;
     if (table->pending_last == NULL)
@@ -445,7 +461,7 @@ static enum ashlar_status queue_rewrite(struct errand *errand, const void *map)
 
 /*
  * Queue it, between its fences. Where the second one cannot be made, the work is
- * queued all the same; the next publish on that stream makes it up.
+ * queued all the same.
  */
 static enum ashlar_status queue(struct errand *errand, const void *map)
 {
@@ -468,8 +484,9 @@ static enum ashlar_status queue(struct errand *errand, const void *map)
     errand->publication->lost = behind != ASHLAR_OK;
     if (errand->publication->lost)
         log_line(ASHLAR_LOG_WARNING,
-                 "what was published on stream 0x%llx cannot be waited for yet "
-                 "(%s); the next publish there tries again",
+                 "what was published on stream 0x%llx cannot be waited for "
+                 "(%s): its slots and staging are not had again, and to "
+                 "destroy the table takes ASHLAR_QUIET",
                  (unsigned long long)errand->stream,
                  ashlar_last_error_message());
     error_restore(&why);

@@ -81,7 +81,8 @@ static bool is_done(const struct publication *publication)
 
 /*
  * A graph has no place in a stream's order: it may be gone while work is left
- * that was queued before, for a slot that the graph had after it.
+ * that was queued before, for a slot that the graph had after it. One that is lost
+ * has no slot of the graph's, which would be lost, too.
  */
 static bool has_passed(const struct publication *publication)
 {
@@ -91,7 +92,7 @@ static bool has_passed(const struct publication *publication)
     if (!publication->graph)
         return passed;
     for (; passed && earlier != NULL; earlier = earlier->previous)
-        passed = earlier->graph || is_done(earlier);
+        passed = earlier->graph || earlier->lost || is_done(earlier);
     return passed;
 }
 

@@ -10,6 +10,10 @@
 
 struct rig rig;
 
+const CUstreamCaptureMode rig_modes[RIG_MODES] = {
+    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CU_STREAM_CAPTURE_MODE_RELAXED};
+
 enum ashlar_status rig_open_source(const char *options,
                                    struct ashlar_source **source_out)
 {
@@ -30,6 +34,14 @@ void rig_start(const char *settings, const char *options)
     memset(&rig, 0, sizeof(rig));
     sim_start(settings);
     OK(rig_open_source(options, &rig.source));
+}
+
+void rig_start_full(void)
+{
+    rig_start("devices=2,memory=1G", NULL);
+    rig_make(32, 1, 0);
+    OK(rig_grow(8));
+    rig_stamp(8);
 }
 
 void rig_end(void)
@@ -133,4 +145,35 @@ void rig_use(CUstream stream)
 
     ck_assert_int_eq(sim.hold(stream), 0);
     ck_assert_int_eq(sim.touch(stream, info.base, info.used_bytes, 1), 0);
+}
+
+/* --- what is given up behind a fence --------------------------------------- */
+
+struct ashlar_fence rig_fence(CUstream stream)
+{
+    return (struct ashlar_fence)ASHLAR_FENCE_OF_STREAM(NULL, stream);
+}
+
+enum ashlar_status rig_shrink(const struct ashlar_fence *fence)
+{
+    return ashlar_range_shrink_to(rig.range, 2 * GRANULE, fence, 1, NULL);
+}
+
+void rig_waits(void)
+{
+    ck_assert_int_eq(ashlar_source_drain(rig.source, 0), ASHLAR_ERR_BUSY);
+    ck_assert_uint_eq(sim_account().mappings, 8);
+    ck_assert_uint_eq(sim_account().handles, 8);
+}
+
+void rig_goes(void)
+{
+    OK(ashlar_source_drain(rig.source, 0));
+    ck_assert_uint_eq(sim_account().mappings, 2);
+    ck_assert_uint_eq(sim_account().handles, 2);
+}
+
+void rig_is_well(void)
+{
+    CU(cu.CtxSynchronize());
 }

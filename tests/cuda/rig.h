@@ -15,6 +15,10 @@
 #define GRANULE (UINT64_C(2) << 20)
 #define QUIET   ASHLAR_QUIET, 1
 
+/* What a capture may forbid other threads. */
+#define RIG_MODES 3
+extern const CUstreamCaptureMode rig_modes[RIG_MODES];
+
 struct rig {
     struct ashlar_source *source;
     struct ashlar_range *range;
@@ -29,6 +33,9 @@ enum ashlar_status rig_open_source(const char *options,
 
 /* A fresh machine, its context, and a source. */
 void rig_start(const char *settings, const char *options);
+
+/* Two devices, and a range of eight granules that are stamped. */
+void rig_start_full(void);
 
 /* Destroy the range, drain, close: the machine has everything back. */
 void rig_end(void);
@@ -60,5 +67,17 @@ CUstream rig_stream(void);
 
 /* A piece of work on it that uses the whole range, until it is finished. */
 void rig_use(CUstream stream);
+
+struct ashlar_fence rig_fence(CUstream stream);
+
+/* Shrink a range of eight granules to two, behind a fence. */
+enum ashlar_status rig_shrink(const struct ashlar_fence *fence);
+
+/* What was given up waits; it goes, or is gone. */
+void rig_waits(void);
+void rig_goes(void);
+
+/* The context runs on: nothing was taken away under its work. */
+void rig_is_well(void);
 
 #endif

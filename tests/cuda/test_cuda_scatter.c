@@ -232,10 +232,6 @@ START_TEST(a_fence_behind_a_scatter_passes_when_it_is_done)
 }
 END_TEST
 
-static const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
-                                            CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-                                            CU_STREAM_CAPTURE_MODE_RELAXED};
-
 START_TEST(a_captured_scatter_is_done_at_each_replay)
 {
     CUstream stream = rig_stream();
@@ -245,7 +241,7 @@ START_TEST(a_captured_scatter_is_done_at_each_replay)
 
     OK(load());
     list(0, 3, 1);
-    CU(cu.StreamBeginCapture(stream, modes[_i]));
+    CU(cu.StreamBeginCapture(stream, rig_modes[_i]));
     OK(scatter(1, stream));
     CU(cu.StreamEndCapture(stream, &graph));
     ck_assert(slot_is(3, 0));
@@ -292,7 +288,7 @@ START_TEST(nothing_is_loaded_for_a_stream_that_is_captured)
     CUgraph graph;
 
     list(0, 1, 1);
-    CU(cu.StreamBeginCapture(stream, modes[_i]));
+    CU(cu.StreamBeginCapture(stream, rig_modes[_i]));
     REFUSED(ASHLAR_ERR_CAPTURE, "is being captured", scatter(1, stream));
     ck_assert_uint_eq(modules(), 0);
     OK(load());
@@ -312,7 +308,7 @@ START_TEST(a_scatter_spoils_no_capture_of_a_stream_that_it_would_wait_for)
     OK(load());
     list(0, 1, 1);
     CU(cu.StreamCreate(&stream, CU_STREAM_DEFAULT));
-    CU(cu.StreamBeginCapture(stream, modes[_i]));
+    CU(cu.StreamBeginCapture(stream, rig_modes[_i]));
     REFUSED(ASHLAR_ERR_CAPTURE, "waits for one that is being captured",
             scatter(1, NULL));
     CU(cu.StreamEndCapture(stream, &graph));
@@ -331,7 +327,7 @@ START_TEST(loading_disturbs_no_capture)
     CUgraph graph;
 
     CU(cu.StreamCreate(&stream, CU_STREAM_DEFAULT));
-    CU(cu.StreamBeginCapture(stream, modes[_i]));
+    CU(cu.StreamBeginCapture(stream, rig_modes[_i]));
     OK(load());
     CU(cu.StreamEndCapture(stream, &graph));
     CU(cu.GraphDestroy(graph));
@@ -606,18 +602,18 @@ static Suite *cuda_scatter_suite(void)
     tcase_add_test(test, a_scatter_behind_held_work_waits_for_it);
     tcase_add_test(test, a_fence_behind_a_scatter_passes_when_it_is_done);
     tcase_add_loop_test(test, a_captured_scatter_is_done_at_each_replay, 0,
-                        COUNT(modes));
+                        RIG_MODES);
 
     test = rig_case(suite, start, "the kernel");
     tcase_add_test(test, the_kernel_is_loaded_once_and_unloaded_at_close);
     tcase_add_test(test,
                    what_is_not_loaded_ahead_is_loaded_by_the_first_scatter);
     tcase_add_loop_test(test, nothing_is_loaded_for_a_stream_that_is_captured,
-                        0, COUNT(modes));
+                        0, RIG_MODES);
     tcase_add_loop_test(
         test, a_scatter_spoils_no_capture_of_a_stream_that_it_would_wait_for, 0,
-        COUNT(modes));
-    tcase_add_loop_test(test, loading_disturbs_no_capture, 0, COUNT(modes));
+        RIG_MODES);
+    tcase_add_loop_test(test, loading_disturbs_no_capture, 0, RIG_MODES);
     tcase_add_test(
         test,
         without_a_context_the_primary_one_is_started_and_not_left_current);

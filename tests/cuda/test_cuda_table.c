@@ -8,6 +8,7 @@
 
 #include "support/tables.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define SLOTS 64
@@ -450,6 +451,66 @@ START_TEST(a_table_is_given_up_quietly_when_the_driver_is_gone)
 }
 END_TEST
 
+/* Publish with no event to be had behind what is queued. */
+static void publish_unfenced(const struct ashlar_tensormap_handle *handles,
+                             size_t n, CUstream stream)
+{
+    ck_assert_int_eq(
+        sim.inject("cuEventRecord", 2, CUDA_ERROR_OUT_OF_MEMORY, 1), 0);
+    publish(handles, n, stream);
+    sim.inject_none();
+    ck_assert(table->pending_last->lost);
+}
+
+static void *publish_on_own_default(void *handle)
+{
+    CU(cu.CtxSetCurrent(sim.context));
+    publish(handle, 1, CU_STREAM_PER_THREAD);
+    return NULL;
+}
+
+/* A number is of one stream today, and of another tomorrow; that of the thread's
+ * default stream is of as many as there are threads. */
+START_TEST(a_stream_of_the_same_number_makes_no_fence_up)
+{
+    pthread_t thread;
+
+    begin(_i);
+    ck_assert_int_eq(sim.hold(CU_STREAM_PER_THREAD), 0);
+    publish_unfenced(picked, N, CU_STREAM_PER_THREAD);
+    ck_assert_uint_eq(picked_there(), 0);
+    OK(ashlar_tensormap_table_retire(table, picked, N, QUIET));
+    ck_assert_int_eq(
+        pthread_create(&thread, NULL, publish_on_own_default, &all[1]), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_uint_eq(tables_on_device(table, all[1]), 2);
+    ck_assert(none_is_free());
+    ck_assert_uint_ne(tables_info(table).staging_used, 0);
+    end();
+}
+END_TEST
+
+/* Nobody can make a fence there any more: it is the caller who says that all is
+ * done. */
+START_TEST(a_table_goes_whose_unfenced_publish_was_on_a_stream_that_is_gone)
+{
+    CUstream gone;
+
+    begin(_i);
+    gone = rig_stream();
+    publish_unfenced(picked, N, gone);
+    CU(cu.StreamDestroy(gone));
+    REFUSED(ASHLAR_ERR_BUSY, "ASHLAR_QUIET",
+            ashlar_tensormap_table_destroy(table, ON_STREAM(0)));
+    ck_assert_uint_ne(tables_info(table).staging_used, 0);
+    OK(ashlar_tensormap_table_destroy(table, QUIET));
+    OK(ashlar_source_drain(rig.source, 0));
+    ck_assert_uint_eq(sim_account().bogus_handles, 0);
+    OK(ashlar_tensormap_table_create(rig.source, NULL, &table));
+    end();
+}
+END_TEST
+
 /* --- the suite ------------------------------------------------------------------ */
 
 static Suite *table_suite(void)
@@ -469,6 +530,8 @@ static Suite *table_suite(void)
         a_capture_that_was_spoilt_takes_nothing,
         a_context_that_has_failed_says_so_and_lets_all_go,
         a_table_is_given_up_quietly_when_the_driver_is_gone,
+        a_stream_of_the_same_number_makes_no_fence_up,
+        a_table_goes_whose_unfenced_publish_was_on_a_stream_that_is_gone,
     };
     Suite *suite = suite_create("cuda_table");
     TCase *tcase = tcase_create("both ways");

@@ -213,7 +213,7 @@ void card_stop(void)
 #define ROUNDS     101
 #define WORKS_MOST 3
 
-static double now_us(void)
+double card_now_us(void)
 {
     struct timespec now;
 
@@ -229,16 +229,22 @@ static int compare(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
+double card_median(double *values, unsigned count)
+{
+    qsort(values, count, sizeof(*values), compare);
+    return values[count / 2];
+}
+
 static double time_once(CUstream stream, const struct card_work *work)
 {
     double begin, took;
 
     if (work->prepare != NULL)
         work->prepare(work->user);
-    begin = now_us();
+    begin = card_now_us();
     work->issue(work->user);
     CU(cu.StreamSynchronize(stream));
-    took = now_us() - begin;
+    took = card_now_us() - begin;
     if (work->clear != NULL)
         work->clear(work->user);
     return took;
@@ -257,8 +263,26 @@ void card_times_us(CUstream stream, const struct card_work *works,
     for (round = 0; round < ROUNDS; round++)
         for (i = 0; i < count; i++)
             took[i][round] = time_once(stream, &works[i]);
-    for (i = 0; i < count; i++) {
-        qsort(took[i], ROUNDS, sizeof(took[i][0]), compare);
-        times_out[i] = took[i][ROUNDS / 2];
+    for (i = 0; i < count; i++)
+        times_out[i] = card_median(took[i], ROUNDS);
+}
+
+int card_speed_main(int argc, char **argv, const char *name, const TTest *test,
+                    unsigned *rounds, unsigned rounds_most)
+{
+    const char *missing = card_missing();
+    Suite *suite = suite_create(name);
+    TCase *tcase = tcase_create("speed");
+
+    if (argc > 1)
+        *rounds = (unsigned)strtoul(argv[1], NULL, 10);
+    if (*rounds == 0 || *rounds > rounds_most) {
+        fprintf(stderr, "rounds are 1 to %u\n", rounds_most);
+        return 2;
     }
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    tcase_set_timeout(tcase, 300);
+    tcase_add_test(tcase, test);
+    suite_add_tcase(suite, tcase);
+    return missing != NULL ? suite_skip(missing) : suite_run(suite);
 }

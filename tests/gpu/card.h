@@ -15,6 +15,7 @@
 #include <ashlar.h>
 
 #include "support/cu.h"
+#include "support/suite.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -56,6 +57,19 @@ uint32_t card_count_wrong(uint64_t address, uint64_t bytes, uint32_t stamp);
 /* Start a kernel that writes there over and over, until it is told to stop. */
 void card_spin(CUstream stream, uint64_t address, uint64_t bytes);
 void card_stop(void);
+
+/*
+ * The main function of a program that prints times: one test, with a card;
+ * skipped without. rounds is how many unless an argument says otherwise.
+ */
+int card_speed_main(int argc, char **argv, const char *name, const TTest *test,
+                    unsigned *rounds, unsigned rounds_most);
+
+/* A clock that only goes forward. */
+double card_now_us(void);
+
+/* Of 1 or more values, which are put in order. */
+double card_median(double *values, unsigned count);
 
 /* From the issue of some work on a stream until it is done, in microseconds: of
  * each of up to three kinds, which take turns, the median of many times.

@@ -11,8 +11,6 @@
 #include "gpu/card.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #define ROUNDS_MOST 1000
 #define STEPS       1024
@@ -27,32 +25,15 @@ struct series {
 static struct ashlar_source *source;
 static unsigned rounds = 51;
 
-static double now_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 /* So many things began then; one of them is noted. */
 static void note(struct series *series, double begin, unsigned things)
 {
-    series->took[series->count++] = (now_us() - begin) / things;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double one = *(const double *)a;
-    double other = *(const double *)b;
-
-    return one < other ? -1 : one > other;
+    series->took[series->count++] = (card_now_us() - begin) / things;
 }
 
 static double median(struct series *series)
 {
-    qsort(series->took, series->count, sizeof(series->took[0]), compare);
-    return series->took[series->count / 2];
+    return card_median(series->took, series->count);
 }
 
 /* --- the driver's own -------------------------------------------------------- */
@@ -68,7 +49,7 @@ static CUmemGenericAllocationHandle map_raw(CUdeviceptr address, uint64_t bytes,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle handle;
-    double begin = now_us();
+    double begin = card_now_us();
 
     CU(cu.MemCreate(&handle, bytes, &properties, 0));
     CU(cu.MemMap(address, bytes, 0, handle, 0));
@@ -99,7 +80,7 @@ static struct ashlar_range *make(uint64_t reserve_bytes)
 static void timed_grow(struct ashlar_range *range, uint64_t total,
                        struct series *series)
 {
-    double begin = now_us();
+    double begin = card_now_us();
 
     OK(ashlar_range_grow_to(range, total, NULL));
     note(series, begin, 1);
@@ -173,7 +154,7 @@ static void grow_into(uint64_t bytes, enum ashlar_range_depth depth,
         OK(ashlar_range_grow_to(range, bytes, NULL));
         OK(ashlar_range_prepare(range, 2 * bytes, depth));
         before = calls();
-        begin = now_us();
+        begin = card_now_us();
         for (step = 1; step <= steps; step++)
             OK(ashlar_range_grow_to(range, bytes + step * (bytes / steps),
                                     NULL));
@@ -192,12 +173,13 @@ static void grow_into(uint64_t bytes, enum ashlar_range_depth depth,
 /* It is in each of the times that are of one call. */
 static void read_clock(void)
 {
-    double begin = now_us();
+    double begin = card_now_us();
     unsigned i;
 
     for (i = 0; i < STEPS; i++)
-        (void)now_us();
-    printf("# reading the clock takes %.2f us\n", (now_us() - begin) / STEPS);
+        (void)card_now_us();
+    printf("# reading the clock takes %.2f us\n",
+           (card_now_us() - begin) / STEPS);
 }
 
 /* Behind a stream that is idle: with its fence, at once. */
@@ -215,7 +197,7 @@ static void shrink_by(uint64_t bytes)
         range = make(2 * bytes);
         OK(ashlar_range_grow_to(range, bytes, NULL));
         OK(ashlar_range_grow_to(range, 2 * bytes, NULL));
-        begin = now_us();
+        begin = card_now_us();
         OK(ashlar_range_shrink_to(range, bytes, &fence, 1, NULL));
         OK(ashlar_source_drain(source, UINT64_MAX));
         note(&own, begin, 1);
@@ -251,28 +233,8 @@ START_TEST(growth_is_timed)
 }
 END_TEST
 
-static Suite *card_speed_suite(void)
-{
-    Suite *suite = suite_create("card_speed");
-    TCase *test = tcase_create("speed");
-
-    tcase_set_timeout(test, 300);
-    tcase_add_test(test, growth_is_timed);
-    suite_add_tcase(suite, test);
-    return suite;
-}
-
 int main(int argc, char **argv)
 {
-    const char *missing = card_missing();
-
-    if (argc > 1)
-        rounds = (unsigned)strtoul(argv[1], NULL, 10);
-    if (rounds == 0 || rounds > ROUNDS_MOST) {
-        fprintf(stderr, "rounds are 1 to %d\n", ROUNDS_MOST);
-        return 2;
-    }
-    (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    return missing != NULL ? suite_skip(missing)
-                           : suite_run(card_speed_suite());
+    return card_speed_main(argc, argv, "card_speed", growth_is_timed, &rounds,
+                           ROUNDS_MOST);
 }

@@ -17,7 +17,7 @@ top=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 build=$(CDPATH='' cd -- "$1" && pwd)
 folder=${2:-$top/.gpu/card}
 programs='test_card_capture test_card_peers test_card_range test_card_scatter
-test_card_share test_card_table card_speed'
+test_card_share test_card_table card_speed table_speed'
 
 rm -rf "$folder"
 mkdir -p "$folder/plugins"
@@ -61,7 +61,7 @@ done 2>&1 | tee "$out/card.tap"
   ./ashlar doctor
   ./ashlar range --source cuda --grow 2M,64M,1G
 } 2>&1 | tee "$out/ashlar.txt"
-{ ./card_speed; python3 speed_peers.py; } 2>&1 | grep -v ^Warning |
+{ ./card_speed; ./table_speed; python3 speed_peers.py; } 2>&1 | grep -v ^Warning |
   tee "$out/speed.txt"
 ! grep -q '^not ok' "$out/card.tap" "$out/launcher.txt"
 END

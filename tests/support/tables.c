@@ -5,6 +5,7 @@
 #include "support/tables.h"
 
 #include "support/encode_source.h"
+#include "support/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,45 @@ struct ashlar_tensormap_table *tables_make(struct ashlar_source *source,
     options.staging_slots = staging_slots;
     OK(ashlar_tensormap_table_create(source, &options, &table));
     return table;
+}
+
+void tables_begin(struct tables_rig *rig, uint64_t lacks, size_t max_slots,
+                  size_t staging_slots)
+{
+    rig->source = tables_source(lacks);
+    rig->table = tables_make(rig->source, max_slots, staging_slots);
+}
+
+void tables_end(struct tables_rig *rig)
+{
+    tables_check(rig->table);
+    OK(ashlar_tensormap_table_destroy(rig->table, QUIET));
+    OK(ashlar_source_drain(rig->source, 0));
+    wrap_close(rig->source);
+}
+
+void tables_hold(struct tables_rig *rig, uint64_t stream)
+{
+    OK(engine_hold(&wrap_of(rig->source)->inner, stream));
+}
+
+void tables_finish(struct tables_rig *rig, uint64_t stream)
+{
+    OK(engine_finish(&wrap_of(rig->source)->inner, stream));
+}
+
+enum ashlar_status tables_capture(struct tables_rig *rig,
+                                  const struct ashlar_tensormap_handle *handles,
+                                  size_t n, uint64_t stream)
+{
+    struct wrap *wrap = wrap_of(rig->source);
+    enum ashlar_status status;
+
+    tables_hold(rig, stream);
+    wrap->captured = stream;
+    status = ashlar_tensormap_table_publish(rig->table, handles, n, stream);
+    wrap->captured = 0;
+    return status;
 }
 
 struct ashlar_tensormap_table_info
@@ -110,6 +150,15 @@ uint64_t tables_on_device(struct ashlar_tensormap_table *table,
                           struct ashlar_tensormap_handle handle)
 {
     return tables_number((const void *)(uintptr_t)look(table, handle).address);
+}
+
+struct ashlar_tensormap_slot tables_look(struct ashlar_tensormap_table *table,
+                                         struct ashlar_tensormap_handle handle)
+{
+    struct ashlar_tensormap_slot slot = ASHLAR_TENSORMAP_SLOT_INIT;
+
+    OK(ashlar_tensormap_table_look(table, handle, &slot));
+    return slot;
 }
 
 uint32_t tables_state(struct ashlar_tensormap_table *table,

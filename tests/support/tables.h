@@ -24,12 +24,6 @@
 #define ON_STREAM(_number)                                                     \
     &(struct ashlar_fence)ASHLAR_FENCE_OF_STREAM(NULL, _number), 1
 
-/* What a test's table stands on. */
-struct tables_rig {
-    struct ashlar_source *source; /* from wrap_open() */
-    struct ashlar_tensormap_table *table;
-};
-
 /* A source that lacks some of what it can do: a set of ASHLAR_CAN_*. */
 struct ashlar_source *tables_source(uint64_t lacks);
 
@@ -43,6 +37,29 @@ size_t tables_granule(const struct ashlar_source *source);
 struct ashlar_tensormap_table *tables_make(struct ashlar_source *source,
                                            size_t max_slots,
                                            size_t staging_slots);
+
+/* What a test's table stands on. */
+struct tables_rig {
+    struct ashlar_source *source; /* from wrap_open() */
+    struct ashlar_tensormap_table *table;
+};
+
+/* Begin with a source that lacks some of what it can do, and a table on it. */
+void tables_begin(struct tables_rig *rig, uint64_t lacks, size_t max_slots,
+                  size_t staging_slots);
+
+/* The records agree, the table goes, and the source has got all back. */
+void tables_end(struct tables_rig *rig);
+
+/* Queue something like a slow kernel, which lasts until it is finished. */
+void tables_hold(struct tables_rig *rig, uint64_t stream);
+void tables_finish(struct tables_rig *rig, uint64_t stream);
+
+/* Publish during a capture of a stream; its graph is there until
+ * tables_finish(). */
+enum ashlar_status tables_capture(struct tables_rig *rig,
+                                  const struct ashlar_tensormap_handle *handles,
+                                  size_t n, uint64_t stream);
 
 struct ashlar_tensormap_table_info
 tables_info(struct ashlar_tensormap_table *table);
@@ -62,6 +79,10 @@ uint64_t tables_on_host(struct ashlar_tensormap_table *table,
                         struct ashlar_tensormap_handle handle);
 uint64_t tables_on_device(struct ashlar_tensormap_table *table,
                           struct ashlar_tensormap_handle handle);
+
+/* All of a slot; fails the test case when the handle is of no lease. */
+struct ashlar_tensormap_slot tables_look(struct ashlar_tensormap_table *table,
+                                         struct ashlar_tensormap_handle handle);
 
 /* enum ashlar_tensormap_state; 0: the handle is of no lease. */
 uint32_t tables_state(struct ashlar_tensormap_table *table,

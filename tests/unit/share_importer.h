@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The ashlar authors
  *
- * The other process of test_share: the same program, started anew, which
+ * The other process of tests of sharing: the same program, started anew, which
  * imports ranges and does what it is told over a socket.
  *
  *     test  ── order, description, descriptors ──>  importer

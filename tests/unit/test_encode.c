@@ -435,6 +435,51 @@ START_TEST(threads_that_share_a_batch_encode_each_map_once)
 }
 END_TEST
 
+#define BATCHES 2000
+#define FEW     40 /* two parts, or one and none */
+
+static struct ashlar_tensormap_batch *few;
+static unsigned met; /* atomic */
+
+/* The first thread begins each batch and ends it; all work on it together. */
+static void race_for_parts(unsigned number, void *user)
+{
+    size_t round, n, i;
+
+    (void)user;
+    for (round = 0; round < BATCHES; round++) {
+        n = round % 2 == 0 ? FEW : FEW / 2;
+        if (number == 0)
+            (void)ashlar_tensormap_batch_create(&encode_source, pool, plenty, n,
+                                                their_maps, &few);
+        stress_meet(&met, 2);
+        (void)ashlar_tensormap_batch_work(few);
+        stress_meet(&met, 2);
+        if (number != 0)
+            continue;
+        (void)ashlar_tensormap_batch_finish(few, NULL);
+        for (i = 0; i < n; i++) {
+            STRESS_EXPECT(encode_is(their_maps[i], &plenty[i]),
+                          "map %zu of batch %zu", i, round);
+            memset(their_maps[i], 0, ASHLAR_TENSOR_MAP_BYTES);
+        }
+        (void)ashlar_pool_put_bulk(pool, their_maps, n, NULL);
+    }
+}
+
+START_TEST(threads_that_race_for_the_last_part_leave_none_out)
+{
+    size_t i;
+
+    for (i = 0; i < FEW; i++)
+        plenty[i] = encode_spec(i);
+    stress_threads(2, race_for_parts, NULL);
+    stress_verdict();
+    ck_assert_uint_eq(encoder.encodes + encoder.rebases,
+                      (uint64_t)(FEW + FEW / 2) * BATCHES / 2);
+}
+END_TEST
+
 START_TEST(of_several_wrong_specs_the_lowest_is_the_culprit)
 {
     struct ashlar_tensormap_batch *batch = begin_plenty();
@@ -516,6 +561,7 @@ static Suite *encode_suite(void)
     suite_add_tcase(suite, many);
     tcase_add_checked_fixture(threads, setup, teardown);
     tcase_add_test(threads, threads_that_share_a_batch_encode_each_map_once);
+    tcase_add_test(threads, threads_that_race_for_the_last_part_leave_none_out);
     tcase_add_test(threads, of_several_wrong_specs_the_lowest_is_the_culprit);
     tcase_add_test(threads, a_batch_that_nobody_works_on_is_encoded_at_its_end);
     tcase_add_test(threads, a_batch_does_not_end_while_somebody_is_at_work);

@@ -231,6 +231,7 @@ START_TEST(addresses_that_may_be_wrong_are_the_encoders)
         given[i].text == NULL ? 3 : 1);
     if (given[i].text != NULL) {
         said(given[i].text);
+        ck_assert_uint_eq(encoder.rebases, 0);
         return;
     }
     check_maps(3);

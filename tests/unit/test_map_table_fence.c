@@ -8,8 +8,6 @@
 
 #include "support/tables.h"
 
-#include "support/engine.h"
-
 #define SLOW     UINT64_C(6) /* its work is held */
 #define OTHER    UINT64_C(7)
 #define CAPTURED UINT64_C(8)
@@ -19,8 +17,7 @@ static struct tables_rig rig;
 
 static void begin_with(uint64_t lacks)
 {
-    rig.source = tables_source(lacks);
-    rig.table = tables_make(rig.source, SLOTS, 8);
+    tables_begin(&rig, lacks, SLOTS, 8);
 }
 
 static void setup(void)
@@ -30,21 +27,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    tables_check(rig.table);
-    OK(ashlar_tensormap_table_destroy(rig.table, QUIET));
-    OK(ashlar_source_drain(rig.source, 0));
-    wrap_close(rig.source);
-}
-
-/* A slow kernel is queued. */
-static void hold(uint64_t stream)
-{
-    OK(engine_hold(&wrap_of(rig.source)->inner, stream));
-}
-
-static void finish(uint64_t stream)
-{
-    OK(engine_finish(&wrap_of(rig.source)->inner, stream));
+    tables_end(&rig);
 }
 
 static void publish(const struct ashlar_tensormap_handle *handles, size_t n,
@@ -57,20 +40,6 @@ static void retire(const struct ashlar_tensormap_handle *handles, size_t n,
                    uint64_t stream)
 {
     OK(ashlar_tensormap_table_retire(rig.table, handles, n, ON_STREAM(stream)));
-}
-
-/* Publish during a capture of a stream; its graph is there until finish(). */
-static enum ashlar_status capture(const struct ashlar_tensormap_handle *handles,
-                                  size_t n, uint64_t stream)
-{
-    struct wrap *wrap = wrap_of(rig.source);
-    enum ashlar_status status;
-
-    hold(stream);
-    wrap->captured = stream;
-    status = ashlar_tensormap_table_publish(rig.table, handles, n, stream);
-    wrap->captured = 0;
-    return status;
 }
 
 /* All slots are leased: one of these can only be one that was retired. */
@@ -95,14 +64,14 @@ START_TEST(no_slot_is_used_again_while_a_kernel_that_reads_it_runs)
     lease_all(handles);
     publish(handles, SLOTS, OTHER);
     map = (void *)(uintptr_t)(tables_info(rig.table).base);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     retire(handles, 1, SLOW);
     ck_assert(!one_is_free(&next));
     ck_assert(ranges_error_is(ASHLAR_ERR_LIMIT,
                               "7 are leased, and 1 retired and not to be had"));
     ck_assert_uint_eq(tables_info(rig.table).waiting, 1);
     ck_assert_uint_eq(tables_number(map), 1);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
     ck_assert_uint_eq(next.index, handles[0].index);
     ck_assert_uint_eq(next.generation, handles[0].generation + 1);
@@ -120,12 +89,12 @@ START_TEST(all_fences_of_a_retire_have_to_pass)
     struct ashlar_tensormap_handle handles[SLOTS], next;
 
     lease_all(handles);
-    hold(SLOW);
-    hold(OTHER);
+    tables_hold(&rig, SLOW);
+    tables_hold(&rig, OTHER);
     OK(ashlar_tensormap_table_retire(rig.table, handles, 3, fences, 2));
-    finish(OTHER);
+    tables_finish(&rig, OTHER);
     ck_assert(!one_is_free(&next));
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
     ck_assert_uint_eq(tables_info(rig.table).waiting, 0);
 }
@@ -136,14 +105,14 @@ START_TEST(retires_are_had_again_in_the_order_their_fences_pass)
     struct ashlar_tensormap_handle handles[SLOTS], next;
 
     lease_all(handles);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     retire(handles, 2, SLOW);
     retire(&handles[2], 1, OTHER);
     ck_assert(one_is_free(&next));
     ck_assert_uint_eq(next.index, handles[2].index);
     ck_assert(!one_is_free(&next));
     tables_check(rig.table);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
 }
 END_TEST
@@ -154,12 +123,12 @@ START_TEST(a_slot_is_not_used_again_before_what_publishes_it_is_done)
     struct ashlar_tensormap_handle handles[SLOTS], next;
 
     lease_all(handles);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     publish(handles, 2, SLOW);
     OK(ashlar_tensormap_table_retire(rig.table, handles, 2, QUIET));
     ck_assert(!one_is_free(&next));
     tables_check(rig.table);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
 }
 END_TEST
@@ -188,7 +157,7 @@ START_TEST(what_is_published_in_a_capture_belongs_to_its_graph)
     struct ashlar_tensormap_handle handles[SLOTS], next;
 
     lease_all(handles);
-    OK(capture(handles, 3, SLOW));
+    OK(tables_capture(&rig, handles, 3, SLOW));
     ck_assert_uint_eq(tables_info(rig.table).in_graphs, 3);
     ck_assert_uint_eq(tables_state(rig.table, handles[0]),
                       ASHLAR_TENSORMAP_PUBLISHED);
@@ -198,7 +167,7 @@ START_TEST(what_is_published_in_a_capture_belongs_to_its_graph)
     OK(ashlar_tensormap_table_retire(rig.table, handles, 2, QUIET));
     ck_assert(!one_is_free(&next));
     ck_assert_uint_eq(tables_info(rig.table).in_graphs, 3);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
     ck_assert_uint_eq(tables_info(rig.table).in_graphs, 0);
     OK(ashlar_tensormap_table_rewrite(rig.table, handles[2], tables_map(50),
@@ -217,7 +186,7 @@ START_TEST(staging_of_a_capture_is_its_graphs)
     tables_lease(rig.table, 16, 1, handles);
     for (i = 0; i < 8; i++)
         picked[i] = handles[2 * i];
-    OK(capture(picked, 8, SLOW));
+    OK(tables_capture(&rig, picked, 8, SLOW));
     ck_assert_uint_eq(tables_info(rig.table).scatters, 1);
     ck_assert_uint_eq(tables_info(rig.table).staging_used, 9);
     /* Others do without. */
@@ -229,7 +198,7 @@ START_TEST(staging_of_a_capture_is_its_graphs)
             ashlar_tensormap_table_rewrite(rig.table, picked[0], tables_map(50),
                                            OTHER));
     ck_assert_uint_eq(tables_on_host(rig.table, picked[0]), 2);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert_uint_eq(tables_info(rig.table).staging_used, 0);
     OK(ashlar_tensormap_table_rewrite(rig.table, picked[0], tables_map(50),
                                       OTHER));
@@ -243,12 +212,12 @@ START_TEST(a_source_without_fences_on_graphs_refuses_a_capture)
     begin_with(ASHLAR_CAN_GRAPH);
     tables_lease(rig.table, 1, 1, &handle);
     REFUSED(ASHLAR_ERR_UNSUPPORTED, "publish before the capture",
-            capture(&handle, 1, SLOW));
+            tables_capture(&rig, &handle, 1, SLOW));
     ck_assert_uint_eq(tables_state(rig.table, handle),
                       ASHLAR_TENSORMAP_ENCODED);
     ck_assert_uint_eq(tables_on_device(rig.table, handle), 0);
     publish(&handle, 1, OTHER);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
 }
 END_TEST
 
@@ -261,7 +230,7 @@ START_TEST(staging_is_used_again_behind_a_fence_of_its_stream)
 
     tables_lease(rig.table, 1, 1, &handle);
     publish(&handle, 1, OTHER);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     for (i = 0; i < 9; i++)
         OK(ashlar_tensormap_table_rewrite(rig.table, handle, tables_map(10 + i),
                                           SLOW));
@@ -271,7 +240,7 @@ START_TEST(staging_is_used_again_behind_a_fence_of_its_stream)
                                            SLOW));
     ck_assert_uint_eq(tables_on_host(rig.table, handle), 18);
     tables_check(rig.table);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     OK(ashlar_tensormap_table_rewrite(rig.table, handle, tables_map(30),
                                       OTHER));
     ck_assert_uint_eq(tables_info(rig.table).staging_used, 0);
@@ -287,19 +256,19 @@ START_TEST(a_slot_rewritten_in_a_capture_waits_for_what_came_before)
 
     lease_all(handles);
     publish(handles, SLOTS, OTHER);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     OK(ashlar_tensormap_table_rewrite(rig.table, handles[0], tables_map(30),
                                       SLOW));
-    hold(CAPTURED);
+    tables_hold(&rig, CAPTURED);
     wrap->captured = CAPTURED;
     OK(ashlar_tensormap_table_rewrite(rig.table, handles[0], tables_map(40),
                                       CAPTURED));
     wrap->captured = 0;
-    finish(CAPTURED);
+    tables_finish(&rig, CAPTURED);
     retire(handles, 1, OTHER);
     ck_assert(!one_is_free(&next));
     tables_check(rig.table);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
     ck_assert_uint_eq(tables_info(rig.table).in_graphs, 0);
 }
@@ -311,110 +280,14 @@ START_TEST(a_host_slot_is_not_rewritten_while_a_copy_may_read_it)
     struct ashlar_tensormap_handle handle;
 
     tables_lease(rig.table, 1, 1, &handle);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     publish(&handle, 1, SLOW);
     REFUSED(ASHLAR_ERR_BUSY, "what was queued for slot 0 on stream 0x6",
             ashlar_tensormap_table_rewrite(rig.table, handle, tables_map(30),
                                            SLOW));
     ck_assert_uint_eq(tables_on_host(rig.table, handle), 1);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
     OK(ashlar_tensormap_table_rewrite(rig.table, handle, tables_map(30), SLOW));
-}
-END_TEST
-
-/* --- failures ------------------------------------------------------------------ */
-
-static void fail_nth(enum wrap_op op, uint64_t nth)
-{
-    wrap_arm(rig.source, (struct wrap_fault){.at = nth, .only = 1u << op});
-}
-
-START_TEST(a_stream_that_takes_no_fence_has_nothing_queued)
-{
-    struct ashlar_tensormap_handle handle;
-
-    tables_lease(rig.table, 1, 1, &handle);
-    fail_nth(WRAP_FENCE_RECORD, 1);
-    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
-            ashlar_tensormap_table_publish(rig.table, &handle, 1, OTHER));
-    ck_assert_uint_eq(wrap_lift(rig.source), 1);
-    ck_assert_uint_eq(tables_on_device(rig.table, handle), 0);
-    ck_assert_ptr_null(rig.table->pending);
-    publish(&handle, 1, OTHER);
-}
-END_TEST
-
-/* What was queued before stays queued: its source is not to change. */
-START_TEST(what_a_failed_publish_queued_is_waited_for)
-{
-    struct ashlar_tensormap_slot slot = ASHLAR_TENSORMAP_SLOT_INIT;
-    struct ashlar_tensormap_handle handles[SLOTS], picked[3], next;
-
-    lease_all(handles);
-    picked[0] = handles[1];
-    picked[1] = handles[3];
-    picked[2] = handles[5];
-    hold(SLOW);
-    fail_nth(WRAP_COPY, 2);
-    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
-            ashlar_tensormap_table_publish(rig.table, picked, 3, SLOW));
-    ck_assert_uint_eq(wrap_lift(rig.source), 1);
-    tables_check(rig.table);
-    ck_assert_uint_eq(tables_state(rig.table, picked[0]),
-                      ASHLAR_TENSORMAP_ENCODED);
-    OK(ashlar_tensormap_table_look(rig.table, picked[0], &slot));
-    ck_assert_uint_eq(slot.fresh, 0);
-    REFUSED(ASHLAR_ERR_BUSY, "is not done yet",
-            ashlar_tensormap_table_fill(rig.table, picked[0], tables_map(9)));
-    REFUSED(ASHLAR_ERR_BUSY, "on stream 0x6",
-            ashlar_tensormap_table_publish(rig.table, picked, 3, OTHER));
-    OK(ashlar_tensormap_table_retire(rig.table, picked, 1, QUIET));
-    ck_assert(!one_is_free(&next));
-    /* Behind it on its own stream it goes on. */
-    publish(&picked[1], 2, SLOW);
-    finish(SLOW);
-    ck_assert(one_is_free(&next));
-}
-END_TEST
-
-/* Queued, and no fence: the next one on that stream stands for both. */
-START_TEST(a_publish_whose_fence_failed_is_waited_for_by_the_next)
-{
-    struct ashlar_tensormap_handle handles[SLOTS], next;
-
-    lease_all(handles);
-    fail_nth(WRAP_FENCE_RECORD, 2);
-    publish(handles, 2, SLOW);
-    ck_assert_uint_eq(wrap_lift(rig.source), 1);
-    ck_assert_uint_eq(tables_on_device(rig.table, handles[1]), 2);
-    OK(ashlar_tensormap_table_retire(rig.table, handles, 2, QUIET));
-    ck_assert(!one_is_free(&next));
-    publish(&handles[2], 1, OTHER);
-    ck_assert(!one_is_free(&next));
-    tables_check(rig.table);
-    publish(&handles[3], 1, SLOW);
-    ck_assert(one_is_free(&next));
-    tables_check(rig.table);
-}
-END_TEST
-
-START_TEST(a_context_that_failed_is_waited_for_no_more)
-{
-    struct ashlar_tensormap_handle handles[SLOTS], next;
-
-    lease_all(handles);
-    wrap_arm(rig.source,
-             (struct wrap_fault){.at = 2,
-                                 .only = 1u << WRAP_FENCE_RECORD,
-                                 .status = ASHLAR_ERR_CONTEXT_FAILED});
-    REFUSED(ASHLAR_ERR_CONTEXT_FAILED, "failed on purpose",
-            ashlar_tensormap_table_publish(rig.table, handles, 2, SLOW));
-    (void)wrap_lift(rig.source);
-    ck_assert_ptr_null(rig.table->pending);
-    ck_assert_uint_eq(tables_state(rig.table, handles[0]),
-                      ASHLAR_TENSORMAP_ENCODED);
-    OK(ashlar_tensormap_table_retire(rig.table, handles, 2, QUIET));
-    ck_assert(one_is_free(&next));
 }
 END_TEST
 
@@ -433,7 +306,7 @@ static void destroy_waits_for(uint64_t stream,
     REFUSED(ASHLAR_ERR_BUSY, "wait", ashlar_source_drain(rig.source, 0));
     ck_assert_uint_eq(*host, 1);
     ck_assert_uint_eq(*device, 1);
-    finish(stream);
+    tables_finish(&rig, stream);
     OK(ashlar_source_drain(rig.source, 0));
     ck_assert(model_is_empty(&wrap_of(rig.source)->model));
     begin_with(0);
@@ -453,7 +326,7 @@ START_TEST(a_table_goes_when_the_fences_of_its_end_have_passed)
 
     lease_all(handles);
     publish(handles, SLOTS, OTHER);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     end_with(ON_STREAM(SLOW));
 }
 END_TEST
@@ -463,7 +336,7 @@ START_TEST(a_table_goes_when_what_was_published_is_done)
     struct ashlar_tensormap_handle handles[SLOTS];
 
     lease_all(handles);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     publish(handles, SLOTS, SLOW);
     end_with(QUIET);
 }
@@ -475,7 +348,7 @@ START_TEST(a_table_goes_when_its_graphs_are_gone)
 
     lease_all(handles);
     publish(handles, 1, OTHER);
-    OK(capture(handles + 1, 1, SLOW));
+    OK(tables_capture(&rig, handles + 1, 1, SLOW));
     OK(ashlar_tensormap_table_retire(rig.table, handles, SLOTS, QUIET));
     end_with(NULL, 0);
 }
@@ -487,7 +360,7 @@ START_TEST(a_table_goes_when_what_was_retired_is_done)
 
     lease_all(handles);
     publish(handles, SLOTS, OTHER);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     retire(handles, SLOTS, SLOW);
     end_with(NULL, 0);
 }
@@ -500,27 +373,8 @@ START_TEST(a_block_of_host_slots_goes_with_the_rest)
 
     begin_with(ASHLAR_CAN_HOST_ACCESS);
     lease_all(handles);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     publish(handles, SLOTS, SLOW);
-    end_with(QUIET);
-}
-END_TEST
-
-/* No fence was made behind what was queued: one is at the end, or none is. */
-START_TEST(a_table_goes_when_a_publish_without_its_fence_is_done)
-{
-    struct ashlar_tensormap_handle handles[SLOTS];
-
-    lease_all(handles);
-    hold(SLOW);
-    fail_nth(WRAP_FENCE_RECORD, 2);
-    publish(handles, SLOTS, SLOW);
-    ck_assert_uint_eq(wrap_lift(rig.source), 1);
-    fail_nth(WRAP_FENCE_RECORD, 1);
-    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
-            ashlar_tensormap_table_destroy(rig.table, QUIET));
-    (void)wrap_lift(rig.source);
-    tables_check(rig.table);
     end_with(QUIET);
 }
 END_TEST
@@ -530,15 +384,16 @@ START_TEST(a_refused_fence_leaves_the_table)
     struct ashlar_tensormap_handle handles[SLOTS];
 
     lease_all(handles);
-    hold(SLOW);
+    tables_hold(&rig, SLOW);
     publish(handles, 2, SLOW);
-    fail_nth(WRAP_FENCE_RECORD, 1);
+    wrap_arm(rig.source,
+             (struct wrap_fault){.at = 1, .only = 1u << WRAP_FENCE_RECORD});
     REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
             ashlar_tensormap_table_destroy(rig.table, ON_STREAM(OTHER)));
     (void)wrap_lift(rig.source);
     tables_check(rig.table);
     ck_assert_uint_eq(tables_on_device(rig.table, handles[1]), 2);
-    finish(SLOW);
+    tables_finish(&rig, SLOW);
 }
 END_TEST
 
@@ -573,17 +428,6 @@ static void add_slots(Suite *suite)
                    a_host_slot_is_not_rewritten_while_a_copy_may_read_it);
 }
 
-static void add_failures(Suite *suite)
-{
-    TCase *tcase = fence_case(suite, "failures");
-
-    tcase_add_test(tcase, a_stream_that_takes_no_fence_has_nothing_queued);
-    tcase_add_test(tcase, what_a_failed_publish_queued_is_waited_for);
-    tcase_add_test(tcase,
-                   a_publish_whose_fence_failed_is_waited_for_by_the_next);
-    tcase_add_test(tcase, a_context_that_failed_is_waited_for_no_more);
-}
-
 static void add_ends(Suite *suite)
 {
     TCase *tcase = fence_case(suite, "end");
@@ -592,8 +436,6 @@ static void add_ends(Suite *suite)
     tcase_add_test(tcase, a_table_goes_when_what_was_published_is_done);
     tcase_add_test(tcase, a_table_goes_when_its_graphs_are_gone);
     tcase_add_test(tcase, a_table_goes_when_what_was_retired_is_done);
-    tcase_add_test(tcase,
-                   a_table_goes_when_a_publish_without_its_fence_is_done);
     tcase_add_test(tcase, a_refused_fence_leaves_the_table);
     tcase = tcase_create("lacking");
     tcase_add_checked_fixture(tcase, NULL, teardown);
@@ -607,7 +449,6 @@ static Suite *fence_suite(void)
     Suite *suite = suite_create("map_table_fence");
 
     add_slots(suite);
-    add_failures(suite);
     add_ends(suite);
     return suite;
 }

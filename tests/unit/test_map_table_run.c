@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "support/encode_source.h"
-#include "support/engine.h"
 
 #define STREAM UINT64_C(5)
 #define SLOW   UINT64_C(6) /* its work is held */
@@ -25,17 +24,13 @@ static struct ashlar_tensormap_handle all[SLOTS]; /* slot i has map i + 1 */
 
 static void setup(void)
 {
-    rig.source = tables_source(ASHLAR_CAN_SCATTER);
-    rig.table = tables_make(rig.source, SLOTS, 8);
+    tables_begin(&rig, ASHLAR_CAN_SCATTER, SLOTS, 8);
     tables_lease(rig.table, SLOTS, 1, all);
 }
 
 static void teardown(void)
 {
-    tables_check(rig.table);
-    OK(ashlar_tensormap_table_destroy(rig.table, QUIET));
-    OK(ashlar_source_drain(rig.source, 0));
-    wrap_close(rig.source);
+    tables_end(&rig);
 }
 
 static enum ashlar_status publish(const struct ashlar_tensormap_handle *handles,
@@ -426,7 +421,7 @@ static void leave_pending(size_t at)
 {
     struct ashlar_tensormap_handle two[2] = {all[at], all[N + 1]};
 
-    OK(engine_hold(&wrap_of(rig.source)->inner, SLOW));
+    tables_hold(&rig, SLOW);
     fail_copy(2);
     REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
             ashlar_tensormap_table_publish(rig.table, two, 2, SLOW));
@@ -447,7 +442,7 @@ START_TEST(one_that_is_still_being_written_is_found_at_any_place)
     OK(ashlar_tensormap_table_publish(rig.table, all, N, SLOW));
     tables_check(rig.table);
     check_state(all, N, ASHLAR_TENSORMAP_PUBLISHED);
-    OK(engine_finish(&wrap_of(rig.source)->inner, SLOW));
+    tables_finish(&rig, SLOW);
     check_there(0, N);
 }
 END_TEST
@@ -461,7 +456,7 @@ START_TEST(runs_that_were_queued_in_part_are_stale_and_wait)
 
     memcpy(two, all, BLOCK * sizeof(two[0]));
     memcpy(two + BLOCK, &all[BLOCK + 1], BLOCK * sizeof(two[0]));
-    OK(engine_hold(&wrap_of(rig.source)->inner, SLOW));
+    tables_hold(&rig, SLOW);
     fail_copy(2);
     REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
             ashlar_tensormap_table_publish(rig.table, two, 2 * BLOCK, SLOW));
@@ -473,7 +468,7 @@ START_TEST(runs_that_were_queued_in_part_are_stale_and_wait)
         ck_assert_uint_eq(slot.fresh, 0);
     }
     REFUSED(ASHLAR_ERR_BUSY, "handle 0: what was", publish(two, 2 * BLOCK));
-    OK(engine_finish(&wrap_of(rig.source)->inner, SLOW));
+    tables_finish(&rig, SLOW);
     OK(publish(two, 2 * BLOCK));
     check_state(two, 2 * BLOCK, ASHLAR_TENSORMAP_PUBLISHED);
     ck_assert_uint_eq(tables_on_device(rig.table, all[BLOCK]), 0);
