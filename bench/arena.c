@@ -5,8 +5,9 @@
  *
  * On the heap beside what jemalloc itself takes with the same flags: windows of
  * the two alternate, since a machine changes its speed from one second to the
- * next, and each figure is the median of its windows. On a range (vm) the loop
- * is steady: memory is there from the first block on.
+ * next, and each figure is the median of its windows. On ranges (vm) the loops
+ * are steady: memory is there before the first block that is timed. The windows
+ * of all sizes take turns, so that no size has all of its own in a slow stretch.
  */
 #include "config.h"
 
@@ -22,6 +23,10 @@
 
 #define WINDOWS   31
 #define WINDOW_NS 1e6
+
+#define RANGE_SIZES     8 /* 512 bytes to 1 GiB, times 8 each */
+#define RANGE_SMALLEST  512
+#define RANGE_ALIGNMENT 512
 
 struct subject {
     struct ashlar_arena *arena;
@@ -124,26 +129,44 @@ static void show_heap(uint32_t flags)
     must(ashlar_arena_destroy(subject.arena, 0));
 }
 
-static void show_range(void)
+/* An arena on a range, with memory under the block that it will give. */
+static struct ashlar_arena *make_steady(struct ashlar_source *source,
+                                        size_t size)
 {
     struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
-    struct subject subject = {NULL, 0, 0, 512};
-    double ours[WINDOWS];
-    long count;
-    int i;
+    struct subject subject = {NULL, 0, size, RANGE_ALIGNMENT};
 
-    must(ashlar_source_open("vm", "memory=4G", &options.source));
+    options.source = source;
     must(ashlar_arena_create(&options, &subject.arena));
-    for (subject.size = 512; subject.size <= (size_t)1 << 30;
-         subject.size *= 8) {
-        count = calibrate(loop_ashlar, &subject);
-        for (i = 0; i < WINDOWS; i++)
-            ours[i] = time_loop(loop_ashlar, &subject, count);
-        printf("%-10s %11zu %9s %9.1f\n", "range", subject.size, "",
-               median(ours));
+    loop_ashlar(&subject, 16);
+    return subject.arena;
+}
+
+static void show_ranges(void)
+{
+    struct subject subjects[RANGE_SIZES];
+    double ours[RANGE_SIZES][WINDOWS];
+    struct ashlar_source *source;
+    long counts[RANGE_SIZES];
+    size_t size = RANGE_SMALLEST;
+    int i;
+    int w;
+
+    must(ashlar_source_open("vm", "memory=4G", &source));
+    for (i = 0; i < RANGE_SIZES; i++, size *= 8) {
+        subjects[i] = (struct subject){make_steady(source, size), 0, size,
+                                       RANGE_ALIGNMENT};
+        counts[i] = calibrate(loop_ashlar, &subjects[i]);
     }
-    must(ashlar_arena_destroy(subject.arena, 0));
-    must(ashlar_source_close(options.source));
+    for (w = 0; w < WINDOWS; w++)
+        for (i = 0; i < RANGE_SIZES; i++)
+            ours[i][w] = time_loop(loop_ashlar, &subjects[i], counts[i]);
+    for (i = 0; i < RANGE_SIZES; i++) {
+        printf("%-10s %11zu %9s %9.1f\n", "range", subjects[i].size, "",
+               median(ours[i]));
+        must(ashlar_arena_destroy(subjects[i].arena, 0));
+    }
+    must(ashlar_source_close(source));
 }
 
 int main(void)
@@ -151,6 +174,6 @@ int main(void)
     puts("arena            bytes   bare ns ashlar ns   ratio");
     show_heap(0);
     show_heap(ASHLAR_ARENA_ISOLATED);
-    show_range();
+    show_ranges();
     return 0;
 }
