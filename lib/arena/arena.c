@@ -57,6 +57,8 @@ static struct arena_count *make_count(struct ashlar_arena *arena)
     count = memory_zalloc_aligned(sizeof(*count), _Alignof(struct arena_count));
     /* For those who add them up. */
     __atomic_store_n(&arena->counts[self->number], count, __ATOMIC_RELEASE);
+    if (arena->kind == ASHLAR_ARENA_KIND_SHARED)
+        __atomic_store_n(&arena->quick[self->number], count, __ATOMIC_RELAXED);
     return count;
 }
 
@@ -259,18 +261,18 @@ static inline bool is_short(const struct ashlar_arena *arena, size_t size,
 
 /*
  * The shortest: where jemalloc takes a size as it is, and nothing else; and the
- * count is there. NULL: another way is to be gone. What is left out for the sake
- * of a shorter comparison, the smallest and the largest sizes, is short.
+ * count is there. NULL: another way is to be gone, as by all who hold the handle
+ * of an arena that was destroyed. What is left out for the sake of a shorter
+ * comparison, the smallest and the largest sizes, is short.
  */
 static inline struct arena_count *shortest(struct ashlar_arena *arena,
                                            size_t size, size_t alignment)
 {
     if (ASHLAR_UNLIKELY(arena == NULL || alignment > JE_QUANTUM ||
                         (alignment & (alignment - 1)) != 0 ||
-                        (size - JE_QUANTUM) >> SHORTEST_SIZE_BITS != 0 ||
-                        __atomic_load_n(&arena->plain, __ATOMIC_ACQUIRE) == 0))
+                        (size - JE_QUANTUM) >> SHORTEST_SIZE_BITS != 0))
         return NULL;
-    return arena_own_count(arena);
+    return __atomic_load_n(&arena->quick[thread_number], __ATOMIC_RELAXED);
 }
 
 /* What takes not the shortest way. */
@@ -296,17 +298,26 @@ static __attribute__((noinline)) void *alloc_again(struct ashlar_arena *arena,
     return alloc_slowly(arena, size, 0, "ashlar_arena_alloc()");
 }
 
+/*
+ * Kept for alloc_again() are two words on the stack, which is why they are
+ * volatile: as registers they would have to be saved and restored in each call.
+ */
 void *ashlar_arena_alloc(struct ashlar_arena *arena, size_t size,
                          size_t alignment)
 {
     struct arena_count *count = shortest(arena, size, alignment);
+    struct ashlar_arena *volatile kept_arena;
+    volatile size_t kept_size;
     void *block;
 
     if (ASHLAR_UNLIKELY(count == NULL))
         return alloc_otherwise(arena, size, alignment);
+    kept_arena = arena;
+    kept_size = size;
     arena_count_add(count, 1);
     block = je_block_alloc_plain(size);
-    return ASHLAR_LIKELY(block != NULL) ? block : alloc_again(arena, size);
+    return ASHLAR_LIKELY(block != NULL) ? block
+                                        : alloc_again(kept_arena, kept_size);
 }
 
 void *ashlar_arena_calloc(struct ashlar_arena *arena, size_t size,

@@ -32,6 +32,8 @@
  *   - live blocks are the sum over the counts, `common` included;
  *   - on a range a bit of backing.starts is set for each live block, and no
  *     other; waiting blocks have none, and keep their pins;
+ *   - a pointer in `quick` is that in `counts`, and all are NULL unless the
+ *     arena is shared and live;
  *   - a record is never freed, so a stale handle can be told.
  *
  * Locks, in the order in which they may be held together: list (record.c),
@@ -68,9 +70,11 @@ struct arena_count {
 } __attribute__((aligned(64)));
 
 struct ashlar_arena {
+    /* Those of `counts` by which the shortest way is gone: of a live arena that
+     * jemalloc has no flags for. One load tells all of it. Atomic. */
+    struct arena_count *quick[THREAD_NUMBERS + 1];
+
     /* Written when the arena is made, read by every call. */
-    uint32_t
-        plain; /* 1: live, and jemalloc has no flags: the short way; atomic */
     uint32_t on_heap; /* 1: live, and not on a range; atomic */
     uint32_t life;    /* enum arena_life; atomic */
     uint32_t kind;    /* enum ashlar_arena_kind */

@@ -126,15 +126,16 @@ static void list_append(struct ashlar_arena *arena)
     __atomic_store_n(&arena->life, ARENA_LIVE, __ATOMIC_RELEASE);
     __atomic_store_n(&arena->on_heap, !arena_has_range(arena),
                      __ATOMIC_RELEASE);
-    __atomic_store_n(&arena->plain, arena->kind == ASHLAR_ARENA_KIND_SHARED,
-                     __ATOMIC_RELEASE);
     lock_give(&list_lock);
 }
 
 static void list_remove(struct ashlar_arena *arena)
 {
+    size_t i;
+
     lock_take(&list_lock);
-    __atomic_store_n(&arena->plain, 0, __ATOMIC_RELEASE);
+    for (i = 0; i <= THREAD_NUMBERS; i++)
+        __atomic_store_n(&arena->quick[i], NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&arena->on_heap, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&arena->life, ARENA_DEAD, __ATOMIC_RELEASE);
     if (arena->previous != NULL)

@@ -188,6 +188,22 @@ START_TEST(a_stale_handle_is_refused_by_every_call)
 }
 END_TEST
 
+/* And so has a count there. */
+START_TEST(a_stale_handle_is_refused_to_who_went_the_shortest_way)
+{
+    struct ashlar_arena *arena = make(NULL, 0);
+    void *block = ashlar_arena_alloc(arena, 64, 0);
+
+    ck_assert_ptr_nonnull(block);
+    OK(ashlar_arena_free_sized(arena, block, 64, 0));
+    OK(ashlar_arena_destroy(arena, 0));
+    ck_assert_ptr_null(ashlar_arena_alloc(arena, 64, 0));
+    ck_assert_int_eq(ashlar_last_error(), ASHLAR_ERR_STALE);
+    REFUSED(ASHLAR_ERR_STALE, "was destroyed",
+            ashlar_arena_free_sized(arena, block, 64, 0));
+}
+END_TEST
+
 START_TEST(a_record_is_used_again_as_late_as_possible)
 {
     struct ashlar_arena *arena = make(NULL, 0);
@@ -433,6 +449,8 @@ static Suite *arena_life_suite(void)
     tcase_add_loop_test(test, an_arena_with_live_blocks_is_busy_unless_forced,
                         0, 3);
     tcase_add_test(test, a_stale_handle_is_refused_by_every_call);
+    tcase_add_test(test,
+                   a_stale_handle_is_refused_to_who_went_the_shortest_way);
     tcase_add_test(test, a_record_is_used_again_as_late_as_possible);
     tcase_add_loop_test(test, a_reset_frees_all_blocks_at_once, 0, 2);
     tcase_add_test(test, an_ordinary_arena_cannot_be_reset);
