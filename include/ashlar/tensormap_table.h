@@ -147,8 +147,9 @@ ASHLAR_API enum ashlar_status ashlar_tensormap_table_create(
  * graphs that have a part of it are gone.
  *
  * Where no fence could be made behind something that was published, which is
- * logged as a warning, nobody can wait for that, nor ask its stream, which may be
- * gone: ASHLAR_QUIET, alone or beside other fences, says that it is done.
+ * logged as a warning and counted as unfenced, nobody can wait for that, nor ask its
+ * stream, which may be gone: ASHLAR_QUIET, alone or beside other fences, says that
+ * it is done.
  *
  * @param table   The table; gone after success.
  * @param fences  What must be done before; ASHLAR_QUIET for nothing. NULL: no
@@ -533,13 +534,19 @@ struct ashlar_tensormap_table_info {
     uint32_t scatters_by_kernel;
     /** Not 0: the device reads host slots and staging where they are. */
     uint32_t host_is_reached;
+    /**
+     * What was queued and no fence could be made behind, nor stands for since:
+     * its slots and staging are not had again, and it takes ASHLAR_QUIET to
+     * destroy the table. A warning was logged of each.
+     */
+    uint64_t unfenced;
 };
 
 /** Initialiser for struct ashlar_tensormap_table_info. */
 #define ASHLAR_TENSORMAP_TABLE_INFO_INIT                                       \
     {                                                                          \
         sizeof(struct ashlar_tensormap_table_info), NULL, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                              \
     }
 
 /**

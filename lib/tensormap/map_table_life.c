@@ -235,6 +235,16 @@ enum ashlar_status ashlar_tensormap_table_create(
 
 /* --- query ----------------------------------------------------------------- */
 
+static uint64_t count_lost(const struct ashlar_tensormap_table *table)
+{
+    const struct publication *publication = table->pending;
+    uint64_t count = 0;
+
+    for (; publication != NULL; publication = publication->next)
+        count += publication->lost;
+    return count;
+}
+
 enum ashlar_status
 ashlar_tensormap_table_query(struct ashlar_tensormap_table *table,
                              struct ashlar_tensormap_table_info *info)
@@ -267,6 +277,7 @@ ashlar_tensormap_table_query(struct ashlar_tensormap_table *table,
     own.scatters = table->scatters;
     own.staging_full = table->staging_full;
     own.grows = table->grows;
+    own.unfenced = count_lost(table);
     lock_give(&table->lock);
     return result_write(info, &own, sizeof(own),
                         "struct ashlar_tensormap_table_info");

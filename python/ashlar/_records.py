@@ -436,6 +436,8 @@ class TableInfo(NamedTuple):
     scatters_by_kernel: bool
     #: The device reads host slots and staging where they are.
     host_is_reached: bool
+    #: What was queued without a fence that could be made: not had again.
+    unfenced: int
 
 
 class TableSlot(NamedTuple):

@@ -219,13 +219,13 @@ static PyObject *table_info(PyObject *self, PyObject *unused)
         return NULL;
 #define N(_member) (unsigned long long)info._member
     return PyObject_CallFunction(
-        stand_of(self)->state->table_info, "KKKKKKKKKKKKKKKKKNN", N(base),
+        stand_of(self)->state->table_info, "KKKKKKKKKKKKKKKKKNNK", N(base),
         N(max_slots), N(slots), N(leased), N(waiting), N(in_graphs),
         N(staging_slots), N(staging_used), N(publishes), N(published_slots),
         N(rewrites), N(copies), N(scatters), N(staging_full), N(grows),
         N(device_bytes), N(host_bytes),
         PyBool_FromLong(info.scatters_by_kernel != 0),
-        PyBool_FromLong(info.host_is_reached != 0));
+        PyBool_FromLong(info.host_is_reached != 0), N(unfenced));
 #undef N
 }
 

@@ -131,6 +131,7 @@ static void publish_unfenced(const struct ashlar_tensormap_handle *handles,
     publish(handles, n, stream);
     ck_assert_uint_eq(wrap_lift(rig.source), 2);
     ck_assert(rig.table->pending_last->lost);
+    ck_assert_uint_eq(tables_info(rig.table).unfenced, 1);
 }
 
 /* Somebody else had the event that was left for it. */
@@ -181,6 +182,7 @@ START_TEST(a_rewrite_makes_up_the_fence_of_what_published_its_slot)
     OK(ashlar_tensormap_table_rewrite(rig.table, picked[4], tables_map(50),
                                       SLOW));
     ck_assert(!one_is_free(&next));
+    ck_assert_uint_eq(tables_info(rig.table).unfenced, 0);
     tables_check(rig.table);
     tables_finish(&rig, SLOW);
     ck_assert(one_is_free(&next));
