@@ -115,16 +115,43 @@ static void add_pattern(struct encode_array *array,
 
 /* --- encoding --------------------------------------------------------------- */
 
-/* Whether a spec has the key of one of so many before it. */
-static bool has_key_before(const struct ashlar_spec *spec, size_t before)
+/* How many are of this version's size: by fours, as gcc -O2 unrolls no loop. */
+static size_t count_whole(const struct ashlar_spec *spec, size_t most)
 {
-    uint64_t key = key_of(spec);
-    size_t ago;
+    const size_t size = sizeof(*spec);
+    size_t count = 0;
 
-    for (ago = 1; ago <= before; ago++)
-        if (key_of(spec - ago) == key)
-            return true;
-    return false;
+    while (count + 4 <= most &&
+           ((spec[count].size ^ size) | (spec[count + 1].size ^ size) |
+            (spec[count + 2].size ^ size) | (spec[count + 3].size ^ size)) == 0)
+        count += 4;
+    while (count < most && spec[count].size == size)
+        count++;
+    return count;
+}
+
+/*
+ * How many specs, the first among them, come before one of the first few that has
+ * the key of a pattern: of one that is there, or will be of one of these.
+ */
+static size_t count_new_keys(const struct encode_array *array,
+                             const struct ashlar_spec *spec, size_t most)
+{
+    uint64_t keys[ENCODE_PATTERNS], key = key_of(spec);
+    unsigned next = array->next_pattern, i;
+    size_t count;
+
+    for (i = 0; i < ENCODE_PATTERNS; i++)
+        keys[i] = array->patterns[i].key;
+    for (count = 1; count < most && count <= ENCODE_PATTERNS; count++) {
+        keys[next] = key;
+        next = (next + 1) % ENCODE_PATTERNS;
+        key = key_of(spec + count);
+        for (i = 0; i < ENCODE_PATTERNS; i++)
+            if (keys[i] == key)
+                return count;
+    }
+    return most;
 }
 
 /*
@@ -136,16 +163,10 @@ static size_t count_unlike(const struct encode_array *array, size_t from,
                            size_t n)
 {
     const struct ashlar_spec *spec = spec_at(array, from);
-    size_t most = min_size(n, STRETCH), count = 1;
 
     if (array->step != sizeof(*spec) || spec->size != sizeof(*spec))
         return 1;
-    for (; count < most && spec[count].size == sizeof(*spec); count++)
-        if (count <= ENCODE_PATTERNS &&
-            has_key_before(spec + count,
-                           min_size(from + count, ENCODE_PATTERNS)))
-            break;
-    return count;
+    return count_new_keys(array, spec, count_whole(spec, min_size(n, STRETCH)));
 }
 
 /* By a call of the source's, if nothing is to be done for each. */
@@ -176,7 +197,7 @@ static enum ashlar_status call_encoder(struct encode_array *array, size_t from,
     return status;
 }
 
-/* The last few of those that go to the encoder are patterns then. */
+/* The last few of those that go to the encoder are patterns for what follows. */
 static enum ashlar_status encode_unlike(struct encode_array *array, size_t from,
                                         void *const *maps, size_t n,
                                         size_t *done_out)
@@ -186,6 +207,8 @@ static enum ashlar_status encode_unlike(struct encode_array *array, size_t from,
         call_encoder(array, from, maps, count, done_out);
     size_t i = count - min_size(count, ENCODE_PATTERNS);
 
+    if (from + count == array->n)
+        return status;
     for (; i < *done_out; i++)
         add_pattern(array, spec_at(array, from + i), maps[i]);
     return status;
@@ -210,13 +233,14 @@ static enum ashlar_status encode_like(struct encode_array *array,
 
 void encode_array_begin(struct encode_array *array,
                         struct ashlar_source *source,
-                        const struct ashlar_spec *specs, size_t step,
+                        const struct ashlar_spec *specs, size_t step, size_t n,
                         bool write_back)
 {
     *array = (struct encode_array){
         .source = source,
         .specs = specs,
         .step = step,
+        .n = n,
         .write_back = write_back,
     };
 }

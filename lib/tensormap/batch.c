@@ -124,7 +124,11 @@ static enum ashlar_status encode_part(struct ashlar_tensormap_batch *batch,
                                       size_t from, size_t to)
 {
     struct encode_array array = {
-        .source = batch->source, .specs = batch->specs, .step = batch->step};
+        .source = batch->source,
+        .specs = batch->specs,
+        .step = batch->step,
+        .n = to,
+    };
     enum ashlar_status status;
     size_t done;
 

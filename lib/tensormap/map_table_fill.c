@@ -262,7 +262,7 @@ encode_blocks(struct ashlar_tensormap_table *table,
     void *maps[SLOT_BLOCK];
     size_t i, k, count, done;
 
-    encode_array_begin(&array, table->source, specs, specs->size,
+    encode_array_begin(&array, table->source, specs, specs->size, n,
                        table->write_back);
     for (i = 0; i < n && status == ASHLAR_OK; i += done) {
         count = min_size(n - i, SLOT_BLOCK);

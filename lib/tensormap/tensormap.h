@@ -114,6 +114,7 @@ struct encode_array {
     struct ashlar_source *source;
     const struct ashlar_spec *specs;
     size_t step;     /* bytes from one to the next: the first's size */
+    size_t n;        /* behind the last of them no pattern is needed */
     bool write_back; /* each map, as a device is to read it */
     unsigned next_pattern;
     struct encode_pattern patterns[ENCODE_PATTERNS];
@@ -122,7 +123,7 @@ struct encode_array {
 /** Begin; nothing is encoded yet. */
 void encode_array_begin(struct encode_array *array,
                         struct ashlar_source *source,
-                        const struct ashlar_spec *specs, size_t step,
+                        const struct ashlar_spec *specs, size_t step, size_t n,
                         bool write_back);
 
 /**

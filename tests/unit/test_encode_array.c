@@ -55,11 +55,12 @@ static void shape(const char *letters)
         specs[i].dims[1] = 1000u + (unsigned char)letters[i];
 }
 
-static struct encode_array array_of(bool writes_back)
+/* Of the first n. */
+static struct encode_array array_of(size_t n, bool writes_back)
 {
     struct encode_array array;
 
-    encode_array_begin(&array, &source, specs, specs->size,
+    encode_array_begin(&array, &source, specs, specs->size, n,
                        writes_back && write_back_is_there());
     return array;
 }
@@ -67,7 +68,7 @@ static struct encode_array array_of(bool writes_back)
 /* Encode the first n; how many were. */
 static size_t encode(size_t n, bool writes_back, enum ashlar_status expected)
 {
-    struct encode_array array = array_of(writes_back);
+    struct encode_array array = array_of(n, writes_back);
     size_t done = MOST + 1;
 
     ck_assert_int_eq(encode_array(&array, 0, maps, n, &done), expected);
@@ -154,7 +155,7 @@ END_TEST
 
 START_TEST(a_pattern_outlives_the_call_that_encoded_it)
 {
-    struct encode_array array = array_of(false);
+    struct encode_array array = array_of(8, false);
     size_t done;
 
     ck_assert_int_eq(encode_array(&array, 0, maps, 4, &done), ASHLAR_OK);
@@ -162,6 +163,20 @@ START_TEST(a_pattern_outlives_the_call_that_encoded_it)
     ck_assert_uint_eq(done, 4);
     check_maps(8);
     ck_assert_uint_eq(encoder.encodes, 1);
+}
+END_TEST
+
+START_TEST(what_a_call_encodes_last_are_patterns_of_the_next)
+{
+    struct encode_array array = array_of(8, false);
+    size_t done;
+
+    shape("ABCDCADB");
+    ck_assert_int_eq(encode_array(&array, 0, maps, 4, &done), ASHLAR_OK);
+    ck_assert_uint_eq(encoder.encodes, 4);
+    ck_assert_int_eq(encode_array(&array, 4, maps + 4, 4, &done), ASHLAR_OK);
+    check_maps(8);
+    ck_assert_uint_eq(encoder.encodes, 4);
 }
 END_TEST
 
@@ -319,7 +334,7 @@ START_TEST(specs_of_another_version_are_encoded_one_by_one)
         longer[i].spec = specs[i];
         longer[i].spec.size = sizeof(longer[i]);
     }
-    encode_array_begin(&array, &source, &longer[0].spec, sizeof(longer[0]),
+    encode_array_begin(&array, &source, &longer[0].spec, sizeof(longer[0]), 4,
                        false);
     ck_assert_int_eq(encode_array(&array, 0, maps, 4, &done), ASHLAR_OK);
     ck_assert_uint_eq(done, 4);
@@ -345,6 +360,7 @@ int main(void)
     tcase_add_test(tcase,
                    a_long_stretch_of_different_shapes_is_looked_at_again);
     tcase_add_test(tcase, a_pattern_outlives_the_call_that_encoded_it);
+    tcase_add_test(tcase, what_a_call_encodes_last_are_patterns_of_the_next);
     tcase_add_test(tcase, no_difference_is_overlooked);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("addresses");
