@@ -6,8 +6,9 @@
  *
  * Two addresses to a register, four registers to a step: what every 64-bit
  * machine has, and written out, since compilers do not unroll it at -O2. Long
- * rows go through wider registers where the machine has them. A bulk of 256
- * spends most of its time here.
+ * rows go through registers of 32 bytes where the machine has them, and not
+ * through those of 64 (address.c says why). A bulk of 256 spends most of its time
+ * here.
  */
 #ifndef ASHLAR_POOL_ADDRESS_H
 #define ASHLAR_POOL_ADDRESS_H
@@ -121,8 +122,8 @@ struct address_rows {
 extern struct address_rows address_rows;
 
 /**
- * Choose the widest registers that this machine has, up to so many bytes: 16,
- * 32 or 64. Returns how wide they are.
+ * Choose the widest registers that this machine has, up to so many bytes: 16
+ * or 32. Returns how wide they are.
  */
 unsigned address_choose(unsigned most_bytes);
 

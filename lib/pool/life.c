@@ -108,7 +108,7 @@ int life_start(void)
     lock_take(&start_lock);
     if (!started) {
         je_start();
-        (void)address_choose(64);
+        (void)address_choose(32);
         thread_set_exit_hook(attach_thread_exit);
         result = thread_set_fork_part(THREAD_FORK_POOL, before_fork, after_fork,
                                       after_fork_in_child);
