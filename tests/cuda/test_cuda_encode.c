@@ -299,6 +299,38 @@ START_TEST(what_the_driver_would_not_move_it_encodes)
 }
 END_TEST
 
+static void use_them_in_the_child(void *user)
+{
+    struct ashlar_tensormap_batch *batch = user;
+    _Alignas(128) CUtensorMap map;
+    size_t culprit = COUNT;
+
+    STRESS_EXPECT(encode(specs, &map) == ASHLAR_ERR_FORKED, "%s",
+                  ashlar_last_error_message());
+    STRESS_EXPECT(ashlar_tensormap_batch_work(batch) == ASHLAR_ERR_FORKED, "%s",
+                  ashlar_last_error_message());
+    STRESS_EXPECT(ashlar_tensormap_batch_finish(batch, &culprit) ==
+                      ASHLAR_ERR_FORKED,
+                  "%s", ashlar_last_error_message());
+    STRESS_EXPECT(sim.calls("cuTensorMapEncodeTiled") == 0,
+                  "the parent's driver was called");
+}
+
+START_TEST(in_a_child_of_fork_source_and_batch_are_the_parents)
+{
+    struct ashlar_tensormap_batch *batch;
+    size_t culprit;
+
+    OK(ashlar_tensormap_batch_create(rig.source, pool, specs, COUNT, maps,
+                                     &batch));
+    sim.count_none();
+    stress_child(use_them_in_the_child, batch);
+    stress_verdict();
+    OK(ashlar_tensormap_batch_finish(batch, &culprit));
+    check_many();
+}
+END_TEST
+
 /* --- threads ---------------------------------------------------------------- */
 
 static void use_cache(unsigned number, void *user)
@@ -358,6 +390,7 @@ int main(void)
     tcase_add_test(tcase, a_failing_call_at_any_place_of_many_leaves_no_slot);
     tcase_add_test(tcase, a_failing_move_at_any_place_of_many_leaves_no_slot);
     tcase_add_test(tcase, what_the_driver_would_not_move_it_encodes);
+    tcase_add_test(tcase, in_a_child_of_fork_source_and_batch_are_the_parents);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
