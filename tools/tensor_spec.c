@@ -51,7 +51,6 @@ static void choose_box(struct ashlar_spec *spec)
 bool tensor_spec(const struct tensor *tensor, struct ashlar_spec *spec)
 {
     struct ashlar_spec fresh = ASHLAR_SPEC_INIT;
-    bool packed = true;
 
     *spec = fresh;
     spec->mode = (uint32_t)tensor->mode;
@@ -67,11 +66,10 @@ bool tensor_spec(const struct tensor *tensor, struct ashlar_spec *spec)
     spec->pixels = (uint32_t)tensor->pixels_per_column;
     spec->wide_mode = tensor->wide_mode;
     copy_lists(tensor, spec);
-    if (tensor->stride_count == 0)
-        packed = ashlar_spec_pack(spec) == ASHLAR_OK;
     if (tensor->mode == TENSOR_TILED && tensor->box_count == 0)
         choose_box(spec);
-    return packed;
+    /* The last, as what it says is to be the last error. */
+    return tensor->stride_count != 0 || ashlar_spec_pack(spec) == ASHLAR_OK;
 }
 
 const char *tensor_field(const struct ashlar_spec_finding *finding)
