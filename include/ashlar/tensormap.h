@@ -206,7 +206,8 @@ struct ashlar_spec_finding {
  *
  * @param spec        Borrowed for the call.
  * @param capability  The device's compute capability times ten, such as 90 or
- *                    100; 0: not known, and rules about it are not tried.
+ *                    100 (ashlar_source_info::capability); 0: not known, and
+ *                    rules about it are not tried.
  * @param findings    Receives up to room of them, errors before warnings; may
  *                    be NULL when room is 0.
  * @param room        Room in findings; ASHLAR_SPEC_FINDINGS_MAX is enough.
