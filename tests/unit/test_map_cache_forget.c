@@ -234,6 +234,29 @@ START_TEST(tensors_that_touch_a_freed_stretch_are_forgotten)
 }
 END_TEST
 
+/* Its strides do not tell. */
+START_TEST(an_interleaved_tensor_may_end_anywhere)
+{
+    struct ashlar_spec spec = encode_spec(0);
+    size_t dropped = 77;
+
+    spec.rank = 3;
+    spec.interleave = ASHLAR_SPEC_INTERLEAVE_16B;
+    spec.swizzle = ASHLAR_SPEC_SWIZZLE_NONE;
+    spec.dims[2] = spec.box[2] = spec.element_strides[2] = 1;
+    spec.strides[1] = BYTES;
+    caches_put(caches_get(&spec));
+    ck_assert_int_eq(
+        ashlar_tensormap_cache_invalidate(cache, BASE - 4096, 4096, &dropped),
+        ASHLAR_OK);
+    ck_assert_uint_eq(dropped, 0);
+    ck_assert_int_eq(
+        ashlar_tensormap_cache_invalidate(cache, BASE + 2 * BYTES, 1, &dropped),
+        ASHLAR_OK);
+    ck_assert_uint_eq(dropped, 1);
+}
+END_TEST
+
 /* The address is another buffer's then, perhaps of the same shape. */
 START_TEST(what_is_expected_next_and_forgotten_is_encoded_anew)
 {
@@ -345,6 +368,7 @@ static Suite *forget_suite(void)
     tcase_add_checked_fixture(invalidation, setup, caches_end);
     tcase_add_loop_test(invalidation,
                         tensors_that_touch_a_freed_stretch_are_forgotten, 0, 7);
+    tcase_add_test(invalidation, an_interleaved_tensor_may_end_anywhere);
     tcase_add_test(invalidation,
                    what_is_expected_next_and_forgotten_is_encoded_anew);
     tcase_add_test(invalidation,
