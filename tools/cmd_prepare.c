@@ -205,6 +205,12 @@ static uint64_t file_bytes(FILE *stream)
     return (uint64_t)status.st_size;
 }
 
+/* What to call it where a mistake is told. */
+static const char *name_of(const char *manifest)
+{
+    return strcmp(manifest, "-") == 0 ? "standard input" : manifest;
+}
+
 /* Read it all, and tell its mistakes. Returns an exit status. */
 static int read_manifest(const char *name, struct progress *progress,
                          struct manifest *manifest)
@@ -215,7 +221,7 @@ static int read_manifest(const char *name, struct progress *progress,
 
     if (stream == NULL)
         return EXIT_WRONG;
-    mistakes_start(&mistakes, stream == stdin ? "standard input" : name);
+    mistakes_start(&mistakes, name_of(name));
     if (!manifest_read(stream, file_bytes(stream), progress, &mistakes,
                        manifest)) {
         error(0, 0, "interrupted while reading; nothing was made");
@@ -237,10 +243,20 @@ static bool encode(const struct arguments *arguments,
                    const struct preparation *preparation,
                    struct encoding *encoding)
 {
-    if (encoding_do(preparation, arguments->driver, encoding))
+    const struct mistakes *mistakes = &encoding->mistakes;
+
+    if (encoding_do(preparation, name_of(arguments->manifest),
+                    arguments->driver, encoding))
         return true;
-    error(0, 0, "%s",
-          encoding->refusal != NULL ? encoding->refusal : encoding->reason);
+    mistakes_print(mistakes, stderr);
+    if (encoding->failure != NULL || encoding->reason != NULL)
+        error(0, 0, "%s",
+              encoding->failure != NULL ? encoding->failure : encoding->reason);
+    else
+        error(0, 0, "%s %s in the manifest, says %s",
+              human_count(mistakes->count).s,
+              human_plural(mistakes->count, "mistake", "mistakes"),
+              encoding->driver);
     return false;
 }
 
@@ -293,7 +309,7 @@ static int prepare(const struct arguments *arguments,
 {
     struct launcher_result *result = must_alloc(1, sizeof(*result));
     struct preparation preparation;
-    struct encoding encoding = {NULL, NULL, NULL, 0, 0};
+    struct encoding encoding = {.driver = NULL};
     struct report report = {.file = arguments->manifest,
                             .preparation = &preparation,
                             .encoding = &encoding,

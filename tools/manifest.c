@@ -98,7 +98,7 @@ static void read_tensors(const struct place *place, struct kernel *kernel)
             tensor_read(&inside, &kernel->tensors[i]);
             check_tensor_name(&inside, seen, i);
             if (place->mistakes->count == before)
-                tensor_check(&inside, kernel->name, &kernel->tensors[i]);
+                tensor_check(&inside, kernel->name, &kernel->tensors[i], 0);
         } else {
             field_refuse(place, path, inside.object,
                          "an object such as {\"name\": \"A\", \"dtype\": "

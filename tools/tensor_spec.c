@@ -51,7 +51,6 @@ static void choose_box(struct ashlar_spec *spec)
 bool tensor_spec(const struct tensor *tensor, struct ashlar_spec *spec)
 {
     struct ashlar_spec fresh = ASHLAR_SPEC_INIT;
-    bool packed = true;
 
     *spec = fresh;
     spec->mode = (uint32_t)tensor->mode;
@@ -67,11 +66,10 @@ bool tensor_spec(const struct tensor *tensor, struct ashlar_spec *spec)
     spec->pixels = (uint32_t)tensor->pixels_per_column;
     spec->wide_mode = tensor->wide_mode;
     copy_lists(tensor, spec);
-    if (tensor->stride_count == 0)
-        packed = ashlar_spec_pack(spec) == ASHLAR_OK;
     if (tensor->mode == TENSOR_TILED && tensor->box_count == 0)
         choose_box(spec);
-    return packed;
+    /* The last, as what it says is to be the last error. */
+    return tensor->stride_count != 0 || ashlar_spec_pack(spec) == ASHLAR_OK;
 }
 
 const char *tensor_field(const struct ashlar_spec_finding *finding)
@@ -92,7 +90,7 @@ const char *tensor_field(const struct ashlar_spec_finding *finding)
     }
 }
 
-static void note(const struct place *place, const char *kernel,
+void tensor_note(const struct place *place, const char *kernel,
                  const char *tensor, const char *what)
 {
     char *of =
@@ -117,12 +115,12 @@ static void note_finding(const struct place *place, const char *kernel,
     what = must_format(
         "%s (%s)", sentence,
         ashlar_spec_rule_name((enum ashlar_spec_rule)finding->rule));
-    note(place, kernel, tensor, what);
+    tensor_note(place, kernel, tensor, what);
     free(what);
 }
 
 void tensor_check(const struct place *place, const char *kernel,
-                  const struct tensor *tensor)
+                  const struct tensor *tensor, uint32_t capability)
 {
     struct ashlar_spec_finding found[ASHLAR_SPEC_FINDINGS_MAX];
     struct ashlar_spec spec;
@@ -131,12 +129,12 @@ void tensor_check(const struct place *place, const char *kernel,
 
     if (!tensor_spec(tensor, &spec))
         why = must_copy(ashlar_last_error_message());
-    if (ashlar_spec_check(&spec, 0, found, ASHLAR_SPEC_FINDINGS_MAX, &count) !=
-        ASHLAR_OK) {
+    if (ashlar_spec_check(&spec, capability, found, ASHLAR_SPEC_FINDINGS_MAX,
+                          &count) != ASHLAR_OK) {
         for (i = 0; i < count && found[i].severity == ASHLAR_SPEC_ERROR; i++)
             note_finding(place, kernel, tensor->name, &found[i]);
     } else if (why != NULL) {
-        note(place, kernel, tensor->name, why);
+        tensor_note(place, kernel, tensor->name, why);
     }
     free(why);
 }

@@ -26,8 +26,16 @@ bool tensor_spec(const struct tensor *tensor, struct ashlar_spec *spec);
 /** What a manifest calls the field of a finding. */
 const char *tensor_field(const struct ashlar_spec_finding *finding);
 
-/** Note each rule that a tensor breaks, with its kernel's and its own name. */
+/**
+ * Note each rule that a tensor breaks, with its kernel's and its own name.
+ *
+ * @param capability  As for ashlar_spec_check().
+ */
 void tensor_check(const struct place *place, const char *kernel,
-                  const struct tensor *tensor);
+                  const struct tensor *tensor, uint32_t capability);
+
+/** Note something else of it in the same way. */
+void tensor_note(const struct place *place, const char *kernel,
+                 const char *tensor, const char *what);
 
 #endif

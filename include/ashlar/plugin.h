@@ -126,7 +126,8 @@ struct ashlar_plugin_info {
     struct ashlar_access access[ASHLAR_PLUGIN_ACCESS_MOST];
     /** How many of them there are. */
     uint32_t access_count;
-    uint32_t reserved;
+    /** As ashlar_spec_check() takes it; 0: none, or not known. */
+    uint32_t capability;
 };
 
 /** What ashlar offers a plug-in. Constant, for the life of the process. */

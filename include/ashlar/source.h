@@ -106,7 +106,8 @@ struct ashlar_source_info {
     uint32_t holders;
     uint32_t location_count;
     uint32_t home_location;
-    uint32_t reserved;
+    /** The device's compute capability times ten; 0: none, or not known. */
+    uint32_t capability;
 };
 
 /** Initialiser for struct ashlar_source_info. */

@@ -206,7 +206,8 @@ struct ashlar_spec_finding {
  *
  * @param spec        Borrowed for the call.
  * @param capability  The device's compute capability times ten, such as 90 or
- *                    100; 0: not known, and rules about it are not tried.
+ *                    100 (ashlar_source_info::capability); 0: not known, and
+ *                    rules about it are not tried.
  * @param findings    Receives up to room of them, errors before warnings; may
  *                    be NULL when room is 0.
  * @param room        Room in findings; ASHLAR_SPEC_FINDINGS_MAX is enough.
@@ -442,7 +443,8 @@ ASHLAR_API enum ashlar_status ashlar_tensormap_batch_create(
  *
  * @return ASHLAR_OK when the parts that this thread took are encoded; else why
  *         the first of them is not. When others are done is for the caller to
- *         know, who has the threads.
+ *         know, who has the threads. ASHLAR_ERR_FORKED  the batch is the
+ *         parent's.
  *
  * @par Threads  Any number of threads at once.
  * @since 0.1
@@ -453,12 +455,14 @@ ashlar_tensormap_batch_work(struct ashlar_tensormap_batch *batch);
 /**
  * End a batch: encode what nobody took, and put all slots back if any failed.
  *
- * @param batch        The batch; gone, unless ASHLAR_ERR_BUSY comes.
+ * @param batch        The batch; gone, unless ASHLAR_ERR_BUSY or
+ *                     ASHLAR_ERR_FORKED comes.
  * @param culprit_out  As for ashlar_tensormap_encode_many().
  *
  * @return As ashlar_tensormap_encode_many();
- *         ASHLAR_ERR_BUSY  a thread is in ashlar_tensormap_batch_work() still;
- *                          nothing was ended.
+ *         ASHLAR_ERR_BUSY    a thread is in ashlar_tensormap_batch_work()
+ *                            still; nothing was ended;
+ *         ASHLAR_ERR_FORKED  the batch is the parent's; nothing was ended.
  *
  * @par Threads  One thread, when the others have returned from their work.
  * @since 0.1

@@ -369,6 +369,7 @@ enum ashlar_status ashlar_source_query(struct ashlar_source *source,
     own.memory_bytes = source->info.memory_bytes;
     own.location_count = source->info.location_count;
     own.home_location = source->info.home_location;
+    own.capability = source->info.capability;
     own.holders = __atomic_load_n(&source->holders, __ATOMIC_RELAXED);
     own.retired_bytes = retire_bytes(source);
     own.retired_items =

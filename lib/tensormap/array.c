@@ -183,7 +183,8 @@ static enum ashlar_status call_encoder(struct encode_array *array, size_t from,
                                          array->step, maps, count, done_out);
         return ASHLAR_LIKELY(status == ASHLAR_OK)
                    ? status
-                   : encode_explain(spec_at(array, from + *done_out), status);
+                   : encode_explain(source, spec_at(array, from + *done_out),
+                                    status);
     }
     for (i = 0; i < count; i++) {
         status = encode_element(source, spec_at(array, from + i), array->step,

@@ -260,14 +260,24 @@ enum ashlar_status ashlar_tensormap_batch_create(
     return ASHLAR_OK;
 }
 
+/* Refuse NULL, and the parent's batches in a child of fork(2). */
+static enum ashlar_status check_batch(struct ashlar_tensormap_batch *batch,
+                                      const char *call)
+{
+    if (batch == NULL)
+        return error_set(ASHLAR_ERR_INVALID, "%s was given NULL for batch",
+                         call);
+    return source_check(batch->source, call);
+}
+
 enum ashlar_status
 ashlar_tensormap_batch_work(struct ashlar_tensormap_batch *batch)
 {
-    enum ashlar_status status;
+    enum ashlar_status status =
+        check_batch(batch, "ashlar_tensormap_batch_work()");
 
-    if (batch == NULL)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "ashlar_tensormap_batch_work() was given NULL");
+    if (status != ASHLAR_OK)
+        return status;
     __atomic_fetch_add(&batch->working, 1, __ATOMIC_ACQUIRE);
     status = work(batch);
     __atomic_fetch_sub(&batch->working, 1, __ATOMIC_RELEASE);
@@ -278,12 +288,12 @@ enum ashlar_status
 ashlar_tensormap_batch_finish(struct ashlar_tensormap_batch *batch,
                               size_t *culprit_out)
 {
-    enum ashlar_status status;
+    enum ashlar_status status =
+        check_batch(batch, "ashlar_tensormap_batch_finish()");
     size_t working;
 
-    if (batch == NULL)
-        return error_set(ASHLAR_ERR_INVALID,
-                         "ashlar_tensormap_batch_finish() was given NULL");
+    if (status != ASHLAR_OK)
+        return status;
     working = __atomic_load_n(&batch->working, __ATOMIC_ACQUIRE);
     if (working != 0)
         return error_set(ASHLAR_ERR_BUSY,

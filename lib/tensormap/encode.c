@@ -20,7 +20,8 @@ enum ashlar_status encode_check(struct ashlar_source *source, const char *call)
     return status;
 }
 
-enum ashlar_status encode_explain(const struct ashlar_spec *spec,
+enum ashlar_status encode_explain(const struct ashlar_source *source,
+                                  const struct ashlar_spec *spec,
                                   enum ashlar_status status)
 {
     struct error said;
@@ -28,7 +29,8 @@ enum ashlar_status encode_explain(const struct ashlar_spec *spec,
     if (status != ASHLAR_ERR_INVALID)
         return status;
     error_copy(&said);
-    if (ashlar_spec_check(spec, 0, NULL, 0, NULL) == ASHLAR_OK)
+    if (ashlar_spec_check(spec, source->info.capability, NULL, 0, NULL) ==
+        ASHLAR_OK)
         error_restore(&said);
     return status;
 }
@@ -86,11 +88,11 @@ check_arguments(struct ashlar_source *source, const struct ashlar_spec *spec,
  * few registers.
  */
 static __attribute__((noinline)) enum ashlar_status
-refuse_map(const struct ashlar_spec *spec, void *map, const void *before,
-           enum ashlar_status status)
+refuse_map(const struct ashlar_source *source, const struct ashlar_spec *spec,
+           void *map, const void *before, enum ashlar_status status)
 {
     memcpy(map, before, ASHLAR_TENSOR_MAP_BYTES);
-    return encode_explain(spec, status);
+    return encode_explain(source, spec, status);
 }
 
 /*
@@ -117,7 +119,7 @@ enum ashlar_status ashlar_tensormap_encode(struct ashlar_source *source,
         status = source->ops.encode(source->state, spec, map);
     return ASHLAR_LIKELY(status == ASHLAR_OK)
                ? status
-               : refuse_map(spec, map, before, status);
+               : refuse_map(source, spec, map, before, status);
 }
 
 /* What is wrong with an address whatever the map asks of it. */

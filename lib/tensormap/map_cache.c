@@ -295,9 +295,28 @@ static enum ashlar_status refuse_full(struct request *request)
                      request->cache->slots);
 }
 
+/* Have a spare, or have none any more. The stripe's lock is held again at the
+ * end; what was true before need not be. */
+static bool take_spare(struct request *request)
+{
+    lock_give(&request->stripe->lock);
+    request->spare = cache_take(request->cache);
+    lock_take(&request->stripe->lock);
+    return request->spare != NULL;
+}
+
+static void give_spare(struct request *request)
+{
+    lock_give(&request->stripe->lock);
+    cache_give(request->cache, request->spare);
+    request->spare = NULL;
+    lock_take(&request->stripe->lock);
+}
+
 /*
  * The entry of a key, held: found, waited for, or encoded. A spare is taken with
- * no stripe locked, so whoever comes back with one looks again.
+ * no stripe locked, so whoever comes back with one looks again; and nobody waits
+ * who has one, as others may be waiting for it.
  */
 static enum ashlar_status obtain(struct request *request,
                                  struct cache_entry **entry_out)
@@ -318,10 +337,13 @@ static enum ashlar_status obtain(struct request *request,
             *entry_out = entry;
             return ASHLAR_OK;
         }
-        if (entry != NULL) {
+        if (entry != NULL && request->spare != NULL) {
+            give_spare(request);
+        } else if (entry != NULL) {
             stripe->waits += !waited;
             waited = true;
             (void)pthread_cond_wait(&stripe->encoded, &stripe->lock.mutex);
+            full = false;
         } else if (request->spare != NULL) {
             entry = enter(request);
             lock_give(&stripe->lock);
@@ -329,10 +351,7 @@ static enum ashlar_status obtain(struct request *request,
         } else if (full) {
             return refuse_full(request);
         } else {
-            lock_give(&stripe->lock);
-            request->spare = cache_take(request->cache);
-            full = request->spare == NULL;
-            lock_take(&stripe->lock);
+            full = !take_spare(request);
         }
     }
 }

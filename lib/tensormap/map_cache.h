@@ -42,7 +42,8 @@
  *     the entry is FREE and taken. So whoever comes by index takes the lock that
  *     hash names, and looks at the state, and then at hash again
  *     (cache_state_under());
- *   - the free list has every FREE entry that no thread has taken.
+ *   - the free list has every FREE entry that no thread has taken; and a thread
+ *     that has taken one uses it or gives it back, and waits for nobody before.
  *
  * Locks: free_lock, then a stripe's; never two stripes. A fork may leave the child
  * with any of them taken, so there the cache is the parent's.

@@ -113,6 +113,12 @@ static inline uint64_t word_settle(uint64_t *word, bool open)
     return wanted;
 }
 
+/** Whether somebody holds it: not when a put is about to give back. */
+static inline bool word_is_held(uint64_t word)
+{
+    return (word & WORD_SOUND) != 0 && (word & WORD_HOLDS) != 0;
+}
+
 /** Close it if nobody holds it. The stripe's lock is held. */
 static inline bool word_close_idle(uint64_t *word)
 {

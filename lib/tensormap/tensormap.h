@@ -64,8 +64,9 @@ extern const struct spec_dtype spec_dtypes[SPEC_DTYPES];
 enum ashlar_status spec_read(struct ashlar_spec *own,
                              const struct ashlar_spec *given);
 
-/** Say which rule is broken, where the encoder says that something is. */
-enum ashlar_status encode_explain(const struct ashlar_spec *spec,
+/** Say which rule is broken, where a source's encoder says that something is. */
+enum ashlar_status encode_explain(const struct ashlar_source *source,
+                                  const struct ashlar_spec *spec,
                                   enum ashlar_status status);
 
 /** encode_into() of a spec of another version. */
@@ -86,8 +87,9 @@ static inline enum ashlar_status encode_into(struct ashlar_source *source,
     if (ASHLAR_UNLIKELY(spec->size != sizeof(*spec)))
         return encode_otherwise(source, spec, map);
     status = source->ops.encode(source->state, spec, map);
-    return ASHLAR_LIKELY(status == ASHLAR_OK) ? status
-                                              : encode_explain(spec, status);
+    return ASHLAR_LIKELY(status == ASHLAR_OK)
+               ? status
+               : encode_explain(source, spec, status);
 }
 
 /** The same of an array, where spec i lies i steps behind the first. */

@@ -359,6 +359,16 @@ static bool can_scatter(const struct cuda *cuda)
                CUDA_SCATTER_CAPABILITY;
 }
 
+static uint32_t capability(const struct cuda *cuda)
+{
+    int major = attribute(cuda, cuda->device,
+                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    int minor = attribute(cuda, cuda->device,
+                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+
+    return (uint32_t)(10 * major + minor);
+}
+
 static enum ashlar_status tell(const struct cuda *cuda,
                                struct ashlar_plugin_info *info)
 {
@@ -381,6 +391,7 @@ static enum ashlar_status tell(const struct cuda *cuda,
     if (cuda->options.on_host)
         info->can |= ASHLAR_CAN_HOST_ACCESS;
     info->granule = cuda->granule;
+    info->capability = capability(cuda);
     info->location_count = (uint32_t)(cuda->device_count + cuda->node_count);
     info->home_location =
         (uint32_t)(cuda->options.on_host

@@ -202,7 +202,7 @@ struct ashlar_plugin_info {
     char description[64];
     struct ashlar_access access[ASHLAR_PLUGIN_ACCESS_MOST];
     uint32_t access_count;
-    uint32_t reserved;
+    uint32_t capability;
 };
 struct ashlar_host {
     uint32_t abi;
@@ -308,7 +308,7 @@ struct ashlar_source_info {
     uint32_t holders;
     uint32_t location_count;
     uint32_t home_location;
-    uint32_t reserved;
+    uint32_t capability;
 };
 #define ASHLAR_SOURCE_INFO_INIT \
     { \

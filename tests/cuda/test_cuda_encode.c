@@ -93,13 +93,26 @@ START_TEST(bad_arguments_are_told_by_their_rule)
     spec = encode_spec(1);
     spec.mode = 3;
     REFUSED(ASHLAR_ERR_INVALID, "mode is 3", encode(&spec, &map));
-    /* No rule without knowing the device: the driver's own word. */
+    /* The source knows the device. */
     spec = encode_spec(1);
     spec.dtype = ASHLAR_SPEC_16U4_ALIGN8B;
     REFUSED(ASHLAR_ERR_INVALID,
-            "cuTensorMapEncodeTiled() failed: "
-            "CUDA_ERROR_INVALID_VALUE",
+            "dtype is 16u4_align8b, which takes a device of compute capability "
+            "10.0; this one has 9.0",
             encode(&spec, &map));
+}
+END_TEST
+
+START_TEST(what_breaks_no_rule_is_told_in_the_drivers_own_word)
+{
+    struct ashlar_spec spec = encode_spec(1);
+    _Alignas(128) CUtensorMap map;
+
+    sim.inject("cuTensorMapEncodeTiled", 1, CUDA_ERROR_INVALID_VALUE, 0);
+    REFUSED(ASHLAR_ERR_INVALID,
+            "cuTensorMapEncodeTiled() failed: CUDA_ERROR_INVALID_VALUE",
+            encode(&spec, &map));
+    sim.inject_none();
 }
 END_TEST
 
@@ -299,6 +312,38 @@ START_TEST(what_the_driver_would_not_move_it_encodes)
 }
 END_TEST
 
+static void use_them_in_the_child(void *user)
+{
+    struct ashlar_tensormap_batch *batch = user;
+    _Alignas(128) CUtensorMap map;
+    size_t culprit = COUNT;
+
+    STRESS_EXPECT(encode(specs, &map) == ASHLAR_ERR_FORKED, "%s",
+                  ashlar_last_error_message());
+    STRESS_EXPECT(ashlar_tensormap_batch_work(batch) == ASHLAR_ERR_FORKED, "%s",
+                  ashlar_last_error_message());
+    STRESS_EXPECT(ashlar_tensormap_batch_finish(batch, &culprit) ==
+                      ASHLAR_ERR_FORKED,
+                  "%s", ashlar_last_error_message());
+    STRESS_EXPECT(sim.calls("cuTensorMapEncodeTiled") == 0,
+                  "the parent's driver was called");
+}
+
+START_TEST(in_a_child_of_fork_source_and_batch_are_the_parents)
+{
+    struct ashlar_tensormap_batch *batch;
+    size_t culprit;
+
+    OK(ashlar_tensormap_batch_create(rig.source, pool, specs, COUNT, maps,
+                                     &batch));
+    sim.count_none();
+    stress_child(use_them_in_the_child, batch);
+    stress_verdict();
+    OK(ashlar_tensormap_batch_finish(batch, &culprit));
+    check_many();
+}
+END_TEST
+
 /* --- threads ---------------------------------------------------------------- */
 
 static void use_cache(unsigned number, void *user)
@@ -342,6 +387,7 @@ int main(void)
     tcase_add_test(tcase, a_map_is_what_the_drivers_encoder_makes);
     tcase_add_test(tcase, every_encoder_is_reached);
     tcase_add_test(tcase, bad_arguments_are_told_by_their_rule);
+    tcase_add_test(tcase, what_breaks_no_rule_is_told_in_the_drivers_own_word);
     tcase_add_test(tcase,
                    without_a_context_the_primary_one_is_started_once_and_left);
     tcase_add_test(tcase, no_context_is_not_bad_arguments);
@@ -358,6 +404,7 @@ int main(void)
     tcase_add_test(tcase, a_failing_call_at_any_place_of_many_leaves_no_slot);
     tcase_add_test(tcase, a_failing_move_at_any_place_of_many_leaves_no_slot);
     tcase_add_test(tcase, what_the_driver_would_not_move_it_encodes);
+    tcase_add_test(tcase, in_a_child_of_fork_source_and_batch_are_the_parents);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

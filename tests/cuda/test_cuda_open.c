@@ -165,6 +165,13 @@ START_TEST(host_memory_is_of_the_node_that_was_named_or_else_the_devices_own)
 }
 END_TEST
 
+START_TEST(a_source_knows_the_capability_of_its_device)
+{
+    ck_assert_uint_eq(info_with(NULL).capability, 90);
+    ck_assert_uint_eq(info_with("location=host").capability, 90);
+}
+END_TEST
+
 /* --- the driver --------------------------------------------------------------- */
 
 START_TEST(a_machine_without_a_driver_is_told_how_to_get_one)
@@ -275,6 +282,7 @@ static Suite *cuda_open_suite(void)
     tcase_add_test(
         test,
         host_memory_is_of_the_node_that_was_named_or_else_the_devices_own);
+    tcase_add_test(test, a_source_knows_the_capability_of_its_device);
     suite_add_tcase(suite, test);
 
     test = tcase_create("driver");

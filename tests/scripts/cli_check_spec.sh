@@ -43,6 +43,21 @@ END
 }
 expect all_mistakes_are_told_at_once all_mistakes_are_told_at_once
 
+a_shape_that_cannot_be_packed_hides_no_mistake() {
+  cat >want <<'END'
+error: shape[0] is 33; it must be a multiple of 2, as dtype is 16u4_align8b: pad it to 34 (dim-packed)
+error: box[1] is 300; it must be 1 to 256 (box-range)
+error: box[0] is 33; its bytes must be a multiple of 16, as dtype is 16u4_align8b: make it 64 (inner-multiple)
+3 errors, 0 warnings: the driver refuses it
+END
+  run 1 dtype=16u4_align8b shape=33,64 box=33,300 || return 1
+  "$ashlar" check-spec dtype=uint8 shape=4294967296,4294967296,4294967296 >out 2>err
+  [ $? -eq 1 ] && empty out &&
+    echo 'ashlar check-spec: strides[1] does not fit 64 bits, as dims[1] is 4294967296 and a step in it 4294967296 bytes' >want &&
+    same want err
+}
+expect a_shape_that_cannot_be_packed_hides_no_mistake a_shape_that_cannot_be_packed_hides_no_mistake
+
 warnings_alone_are_no_failure() {
   cat >want <<'END'
 warning: strides[0] is 64 bytes; rows overlap, as one has bytes: 128 (stride-short)

@@ -104,12 +104,21 @@ every_descriptor_is_encoded() {
       json out "p['maps_encoded'] == ${name#*:} and p['encode_ns'] > 0
         and p['driver'] == 'cudasim device 0'" || return 1
   done
-  # What only the device refuses is told by kernel and tensor.
-  echo '{"kernel": "k", "instances": 1, "tensors": [{"name": "T", "dtype": "16u4_align8b", "shape": [64, 64]}]}' \
-    >"$scratch/later.jsonl"
-  ends 1 "$ashlar" prepare --driver="$sim" "$scratch/later.jsonl" &&
-    empty "$scratch/out" &&
-    says err '^ashlar: kernel "k", tensor "T": cuTensorMapEncodeTiled\(\) failed: CUDA_ERROR_INVALID_VALUE'
+  # What only the device refuses, too, is told at once, by kernel, tensor and rule.
+  later=$scratch/later.jsonl
+  printf '{"kernel": "k", "instances": 2, "tensors": [%s, %s]}\n' \
+    '{"name": "T", "dtype": "16u4_align8b", "shape": [64, 64]}' \
+    '{"name": "U", "dtype": "bf16", "shape": [64, 64], "swizzle": "128B_atom_32B"}' \
+    >"$later"
+  ends 1 "$ashlar" prepare --driver="$sim" "$later" && empty "$scratch/out" ||
+    return 1
+  lacks='which takes a device of compute capability 10.0; this one has 9.0 (capability)'
+  cat >"$scratch/want" <<END
+$later: kernel "k", tensor "T": dtype is 16u4_align8b, $lacks
+$later: kernel "k", tensor "U": swizzle is swizzle_128B_atom_32B, $lacks
+ashlar: 2 mistakes in the manifest, says cudasim device 0
+END
+  same "$scratch/want" "$scratch/err"
 }
 
 without_a_driver_descriptors_are_checked() {

@@ -9,6 +9,7 @@
 #include "support/stub_source.h"
 #include "support/suite.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -498,6 +499,62 @@ START_TEST(of_several_wrong_specs_the_lowest_is_the_culprit)
 }
 END_TEST
 
+/* Two parts in hand at once; the first thread's is the first. */
+static int first_has_part, second_has_part, first_is_done; /* atomic */
+static __thread unsigned number_here;
+static __thread bool has_part;
+
+static void wait_for(const int *flag)
+{
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+        (void)sched_yield();
+}
+
+static void set(int *flag)
+{
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+}
+
+/* At the first map of each part. */
+static void stay_in_order(void)
+{
+    if (has_part)
+        return;
+    has_part = true;
+    set(number_here == 0 ? &first_has_part : &second_has_part);
+    wait_for(number_here == 0 ? &second_has_part : &first_is_done);
+}
+
+static void take_one_of_two(unsigned number, void *user)
+{
+    number_here = number;
+    if (number != 0)
+        wait_for(&first_has_part);
+    STRESS_EXPECT(ashlar_tensormap_batch_work(user) == ASHLAR_ERR_INVALID, "%s",
+                  ashlar_last_error_message());
+    if (number == 0)
+        set(&first_is_done);
+}
+
+START_TEST(a_later_failure_hides_no_earlier_one_and_both_end_the_work)
+{
+    struct ashlar_tensormap_batch *batch = begin_plenty();
+    size_t culprit = PLENTY;
+
+    plenty[10].rank = 9;
+    plenty[300].strides[0] = 1;
+    encoder.during = stay_in_order;
+    stress_threads(2, take_one_of_two, batch);
+    stress_verdict();
+    encoder.during = NULL;
+    ck_assert_int_eq(ashlar_tensormap_batch_finish(batch, &culprit),
+                     ASHLAR_ERR_INVALID);
+    ck_assert_uint_eq(culprit, 10);
+    ck_assert_said("rank is 9");
+    ck_assert_uint_lt(encoder.encodes + encoder.rebases, 300);
+}
+END_TEST
+
 START_TEST(a_batch_that_nobody_works_on_is_encoded_at_its_end)
 {
     struct ashlar_tensormap_batch *batch = begin_plenty();
@@ -563,6 +620,8 @@ static Suite *encode_suite(void)
     tcase_add_test(threads, threads_that_share_a_batch_encode_each_map_once);
     tcase_add_test(threads, threads_that_race_for_the_last_part_leave_none_out);
     tcase_add_test(threads, of_several_wrong_specs_the_lowest_is_the_culprit);
+    tcase_add_test(threads,
+                   a_later_failure_hides_no_earlier_one_and_both_end_the_work);
     tcase_add_test(threads, a_batch_that_nobody_works_on_is_encoded_at_its_end);
     tcase_add_test(threads, a_batch_does_not_end_while_somebody_is_at_work);
     suite_add_tcase(suite, threads);

@@ -236,6 +236,10 @@ static const struct {
      "m.jsonl:1: kernel \"k\", tensor \"A\": shape[0] is 4294967297; it must "
      "be 1 "
      "to 4294967296 (dim-range)"},
+    {KERNEL("{\"name\": \"A\", \"dtype\": \"uint8\", \"shape\": "
+            "[4294967296, 4294967296, 4294967296]}"),
+     "m.jsonl:1: kernel \"k\", tensor \"A\": strides[1] does not fit 64 bits, "
+     "as dims[1] is 4294967296 and a step in it 4294967296 bytes"},
     {IN_TENSOR("\"strides\": [128, 128]"), AT
      "strides\" is [128,128]; it must be a list of 1 integer, the bytes of a "
      "step in each dimension of \"shape\" but the first"},

@@ -258,6 +258,24 @@ START_TEST(a_handle_of_another_lease_is_refused_by_all)
 }
 END_TEST
 
+/* As if it had been leased so often. A zeroed handle stays one of no lease. */
+START_TEST(behind_the_last_generation_comes_the_first)
+{
+    struct ashlar_tensormap_handle handle, zero = {0, 0};
+    uint32_t last = WORD_GENERATIONS - 1, *word;
+
+    tables_lease(rig.table, 1, 1, &handle);
+    word = &rig.table->words[handle.index];
+    *word |= last << WORD_GENERATION_SHIFT;
+    handle.generation = last;
+    ck_assert_uint_eq(tables_on_host(rig.table, handle), 1);
+    OK(retire(&handle, 1));
+    ck_assert_uint_eq(*word >> WORD_GENERATION_SHIFT, 1);
+    ck_assert_uint_eq(tables_state(rig.table, handle), 0);
+    ck_assert_uint_eq(tables_state(rig.table, zero), 0);
+}
+END_TEST
+
 START_TEST(a_slot_is_retired_once)
 {
     struct ashlar_tensormap_handle handles[3];
@@ -498,6 +516,7 @@ static void add_states(Suite *suite)
     tcase_add_test(tcase, a_slot_is_empty_then_encoded_then_published);
     tcase_add_test(tcase, what_is_published_stays_as_it_is);
     tcase_add_test(tcase, a_handle_of_another_lease_is_refused_by_all);
+    tcase_add_test(tcase, behind_the_last_generation_comes_the_first);
     tcase_add_test(tcase, a_slot_is_retired_once);
     tcase_add_test(tcase, a_refused_batch_names_the_handle_and_changes_nothing);
     tcase_add_test(tcase, a_slot_that_was_published_before_is_not_fresh);

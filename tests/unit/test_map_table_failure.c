@@ -95,6 +95,29 @@ START_TEST(what_a_failed_publish_queued_is_waited_for)
 }
 END_TEST
 
+/* What it has queued is a part of the graph, and is done again by each replay. */
+START_TEST(what_failed_in_a_capture_is_its_graphs_all_the_same)
+{
+    struct ashlar_tensormap_handle handles[SLOTS], picked[3];
+
+    lease_all(handles);
+    picked[0] = handles[1];
+    picked[1] = handles[3];
+    picked[2] = handles[5];
+    fail_nth(WRAP_COPY, 2);
+    REFUSED(ASHLAR_ERR_DRIVER, "failed on purpose",
+            tables_capture(&rig, picked, 3, CAPTURED));
+    ck_assert_uint_eq(wrap_lift(rig.source), 1);
+    ck_assert_uint_eq(tables_info(rig.table).in_graphs, 3);
+    REFUSED(ASHLAR_ERR_BUSY, "belongs to a graph",
+            ashlar_tensormap_table_publish(rig.table, picked, 3, CAPTURED));
+    tables_check(rig.table);
+    tables_finish(&rig, CAPTURED);
+    publish(picked, 3, CAPTURED);
+    ck_assert_uint_eq(tables_info(rig.table).in_graphs, 0);
+}
+END_TEST
+
 START_TEST(a_context_that_failed_is_waited_for_no_more)
 {
     struct ashlar_tensormap_handle handles[SLOTS], next;
@@ -289,6 +312,7 @@ static Suite *failure_suite(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_stream_that_takes_no_fence_has_nothing_queued);
     tcase_add_test(tcase, what_a_failed_publish_queued_is_waited_for);
+    tcase_add_test(tcase, what_failed_in_a_capture_is_its_graphs_all_the_same);
     tcase_add_test(tcase, a_fence_that_fails_once_is_made_all_the_same);
     tcase_add_test(tcase,
                    what_has_no_fence_gets_none_by_the_number_of_its_stream);
