@@ -25,7 +25,6 @@
 
 #define MAPS        4096
 #define ROUNDS_MOST 999
-#define WARM_NS     1.5e6
 
 static CUresult (*set_context)(CUcontext context);
 static CUcontext context; /* current in every thread, as in a launcher's */
@@ -405,20 +404,6 @@ static double median(struct contender *contender)
     return contender->ns[rounds / 2];
 }
 
-/*
- * So that each is timed as it goes on: where no wide registers were used for a
- * while, the first that are, as in bulks of slots or memcpy(), make a processor
- * slower for up to a millisecond.
- */
-static void warm_up(void (*run)(void))
-{
-    double begin = now_ns();
-
-    do
-        run();
-    while (now_ns() - begin < WARM_NS);
-}
-
 /* Taking turns; the first is what the others are compared with. */
 static void race(const char *title, struct contender *contenders, size_t count)
 {
@@ -426,12 +411,12 @@ static void race(const char *title, struct contender *contenders, size_t count)
     unsigned round;
     size_t i;
 
-    for (round = 0; round < rounds; round++)
+    for (round = 0; round <= rounds; round++)
         for (i = 0; i < count; i++) {
-            warm_up(contenders[i].run);
             begin = now_ns();
             contenders[i].run();
-            contenders[i].ns[round] = (now_ns() - begin) / MAPS;
+            if (round != 0) /* one to get warm */
+                contenders[i].ns[round - 1] = (now_ns() - begin) / MAPS;
         }
     printf("%s\n", title);
     for (i = 0; i < count; i++) {
