@@ -84,14 +84,15 @@ AVX2 static inline void row_advance(struct wide_row *row)
     row->h += row->step;
 }
 
+/* Of ADDRESS_LONG and more. */
 AVX2 static void avx2_write(void **slots_out, char *first, size_t n,
                             size_t stride)
 {
     struct wide_row row = row_from((uintptr_t)first, stride);
     address_four_stored *place = (address_four_stored *)slots_out;
-    size_t i;
+    size_t left = n;
 
-    for (i = 0; i + STEP <= n; i += STEP, place += 8) {
+    for (;;) {
         place[0] = row.a;
         place[1] = row.b;
         place[2] = row.c;
@@ -100,10 +101,15 @@ AVX2 static void avx2_write(void **slots_out, char *first, size_t n,
         place[5] = row.f;
         place[6] = row.g;
         place[7] = row.h;
+        left -= STEP;
+        if (left < STEP)
+            break;
         row_advance(&row);
+        place += 8;
     }
-    if (i != n)
-        address_write(slots_out + i, first + i * stride, n - i, stride);
+    if (left != 0)
+        address_write(slots_out + (n - left), first + (n - left) * stride, left,
+                      stride);
 }
 
 AVX2 static size_t avx2_count(void *const *slots, size_t n, size_t stride)
@@ -116,16 +122,23 @@ AVX2 static size_t avx2_count(void *const *slots, size_t n, size_t stride)
     if (n < ADDRESS_LONG)
         return address_count(slots, n, stride);
     row = row_from((uintptr_t)slots[0], stride);
-    for (i = 0; i + STEP <= n; i += STEP, found += 8) {
+    for (i = 0;;) {
         differs = (found[0] ^ row.a) | (found[1] ^ row.b) | (found[2] ^ row.c) |
                   (found[3] ^ row.d) | (found[4] ^ row.e) | (found[5] ^ row.f) |
                   (found[6] ^ row.g) | (found[7] ^ row.h);
         if (!_mm256_testz_si256((__m256i)differs, (__m256i)differs))
             break;
+        i += STEP;
+        if (n - i < STEP)
+            break;
         row_advance(&row);
+        found += 8;
     }
     return address_count_on(slots, i, n, stride);
 }
+
+_Static_assert(ADDRESS_LONG >= STEP, "a long row has a step at least");
+
 /* Bits of cpuid leaf 7, and of what the kernel saves at a task switch. */
 #define LEAF_1_ECX_OSXSAVE (1u << 27)
 #define LEAF_7_EBX_AVX2    (1u << 5)
