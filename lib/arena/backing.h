@@ -118,7 +118,7 @@ enum ashlar_status backing_fill(struct backing *backing, const void *block,
                                 uint64_t bytes);
 
 /** Bytes from a block on that have memory, up to a limit. */
-uint64_t backing_reach(const struct backing *backing, const void *block,
+uint64_t backing_reach(struct backing *backing, const void *block,
                        uint64_t limit);
 
 /** Take memory away that has no pin. As ashlar_range_decommit(). */

@@ -407,6 +407,42 @@ START_TEST(a_block_that_grows_keeps_its_memory_while_others_trim)
 }
 END_TEST
 
+/* A chunk looks idle, and then a block lies there. */
+static void ask_for_bytes(struct backing *backing, const void *block)
+{
+    size_t i, ask, count = stress_count(300000, 1000000);
+
+    for (i = 0; i < count && !stress_failed(); i++) {
+        backing_pin(backing, block, GRANULE);
+        OK(backing_fill(backing, block, GRANULE));
+        for (ask = 0; ask < 100; ask++)
+            STRESS_EXPECT(backing_reach(backing, block, GRANULE) == GRANULE,
+                          "a live block has fewer bytes than were asked for");
+        backing_unpin(backing, block, GRANULE);
+    }
+}
+
+static void ask_or_trim(unsigned number, void *user)
+{
+    static unsigned arrived;
+    static bool done;
+
+    stress_meet(&arrived, 2);
+    if (number == 0) {
+        ask_for_bytes(&arena->backing, user);
+        __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    }
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
+        (void)ashlar_arena_trim(arena, NULL);
+}
+
+START_TEST(a_block_has_its_bytes_while_others_trim)
+{
+    stress_threads(2, ask_or_trim, (void *)(uintptr_t)arena->backing.base);
+    stress_verdict();
+}
+END_TEST
+
 /* --- nobody touches it ---------------------------------------------------- */
 
 /* Every verb, on memory that any access to would end the process. */
@@ -648,6 +684,7 @@ static Suite *arena_range_suite(void)
     tcase_add_test(
         test, a_block_that_cannot_shrink_keeps_its_memory_while_others_trim);
     tcase_add_test(test, a_block_that_grows_keeps_its_memory_while_others_trim);
+    tcase_add_test(test, a_block_has_its_bytes_while_others_trim);
     tcase_add_test(test, nothing_reads_or_writes_the_memory);
     suite_add_tcase(suite, test);
     test = tcase_create("ranges");
