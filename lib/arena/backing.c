@@ -93,9 +93,10 @@ enum ashlar_status backing_open(struct backing *backing,
     status = make_records(backing);
     if (status != ASHLAR_OK)
         return status;
-    __atomic_fetch_add(&range->holders, 1, __ATOMIC_RELAXED);
-    range_spread(range);
-    return ASHLAR_OK;
+    status = range_occupy(range); /* another may have been quicker */
+    if (status != ASHLAR_OK)
+        free_records(backing);
+    return status;
 }
 
 enum ashlar_status backing_close(struct backing *backing)

@@ -72,7 +72,8 @@ struct backing {
 /**
  * Stand on a range that nobody uses, from now on held.
  *
- * @return ASHLAR_OK; ASHLAR_ERR_NO_MEMORY  no host memory for the records.
+ * @return ASHLAR_OK; ASHLAR_ERR_NO_MEMORY  no host memory for the records;
+ *         else as range_check_unused().
  */
 enum ashlar_status backing_open(struct backing *backing,
                                 struct ashlar_range *range, bool owned);

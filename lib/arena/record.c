@@ -178,14 +178,7 @@ check_range(const struct ashlar_arena_options *options)
                          "the range at 0x%lx may move, which an arena's must "
                          "not; make it without ASHLAR_RANGE_MAY_MOVE",
                          (unsigned long)range->base);
-    status = range_check_free(range);
-    if (status == ASHLAR_OK && range->used != 0)
-        status =
-            error_set(ASHLAR_ERR_INVALID,
-                      "%lu bytes of the range at 0x%lx are used; an arena "
-                      "stands on one of which nothing is",
-                      (unsigned long)range->used, (unsigned long)range->base);
-    return status;
+    return range_check_unused(range);
 }
 
 static enum ashlar_status

@@ -553,6 +553,62 @@ START_TEST(a_range_that_moves_or_of_another_source_is_refused)
 }
 END_TEST
 
+struct contest {
+    struct ashlar_range *range;
+    struct ashlar_arena *made[2];
+    enum ashlar_status said[2];
+};
+
+/* One of the two gets it. */
+static void judge_contest(struct contest *contest)
+{
+    unsigned winner = contest->made[0] == NULL;
+
+    STRESS_EXPECT(contest->made[winner] != NULL &&
+                      contest->made[1 - winner] == NULL,
+                  "%s arena stands on the range",
+                  contest->made[winner] == NULL ? "no" : "more than one");
+    STRESS_EXPECT(contest->said[1 - winner] == ASHLAR_ERR_BUSY,
+                  "the other was told %d", (int)contest->said[1 - winner]);
+    if (!stress_failed())
+        STRESS_EXPECT(ashlar_arena_destroy(contest->made[winner], 0) ==
+                          ASHLAR_OK,
+                      "it cannot be destroyed");
+}
+
+static void contend(unsigned number, void *user)
+{
+    struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
+    struct contest *contest = user;
+    static unsigned arrived;
+    size_t i, count = stress_count(400, 4000);
+
+    options.range = contest->range;
+    for (i = 0; i < count && !stress_failed(); i++) {
+        contest->made[number] = NULL;
+        stress_meet(&arrived, 2);
+        contest->said[number] =
+            ashlar_arena_create(&options, &contest->made[number]);
+        stress_meet(&arrived, 2);
+        if (number == 0)
+            judge_contest(contest);
+        stress_meet(&arrived, 2);
+    }
+}
+
+START_TEST(of_two_threads_one_makes_an_arena_on_a_range)
+{
+    struct ashlar_range_options range_options = ASHLAR_RANGE_OPTIONS_INIT;
+    struct contest contest = {0};
+
+    range_options.reserve_bytes = 64 * MIB;
+    OK(ashlar_range_create(vm, &range_options, &contest.range));
+    stress_threads(2, contend, &contest);
+    stress_verdict();
+    OK(ashlar_range_destroy(contest.range, ASHLAR_QUIET, 1));
+}
+END_TEST
+
 /* --- fences --------------------------------------------------------------- */
 
 START_TEST(a_block_freed_with_fences_is_nobodys_until_they_pass)
@@ -691,6 +747,7 @@ static Suite *arena_range_suite(void)
     tcase_add_checked_fixture(test, open_small_chunks, close_all);
     tcase_add_test(test, a_range_given_is_held_and_comes_back_empty);
     tcase_add_test(test, a_range_that_moves_or_of_another_source_is_refused);
+    tcase_add_test(test, of_two_threads_one_makes_an_arena_on_a_range);
     tcase_add_test(test, two_arenas_on_one_source_do_not_disturb_each_other);
     suite_add_tcase(suite, test);
     test = tcase_create("fences");
