@@ -141,9 +141,10 @@ static inline size_t size_for(size_t size)
     return max_size(size, JE_QUANTUM);
 }
 
-static enum ashlar_status refuse_memory(struct ashlar_arena *arena, size_t size)
+static enum ashlar_status refuse_memory(struct ashlar_arena *arena, size_t size,
+                                        bool for_addresses)
 {
-    if (arena_has_range(arena) && extents_were_refused(&arena->extents))
+    if (for_addresses)
         return error_set(ASHLAR_ERR_NO_ADDRESS_SPACE,
                          "arena \"%s\" has no stretch of addresses for %zu "
                          "bytes among its %lu; give it more reserve_bytes",
@@ -200,6 +201,7 @@ static enum ashlar_status fill(struct ashlar_arena *arena, const void *block,
 static void *alloc_in_range(struct ashlar_arena *arena, size_t size, int flags)
 {
     struct backing *backing = &arena->backing;
+    uint64_t refused = extents_refused(&arena->extents);
     size_t bytes = je_block_class(size, flags);
     enum ashlar_status status;
     void *block;
@@ -208,7 +210,8 @@ static void *alloc_in_range(struct ashlar_arena *arena, size_t size, int flags)
         waiting_glance(arena);
     block = bytes == 0 ? NULL : alloc_address(arena, size, flags);
     if (ASHLAR_UNLIKELY(block == NULL)) {
-        status = refuse_memory(arena, size);
+        status = refuse_memory(arena, size,
+                               extents_refused(&arena->extents) != refused);
         goto err_refuse;
     }
     backing_pin(backing, block, bytes);
@@ -244,8 +247,8 @@ static __attribute__((noinline)) void *alloc_slowly(struct ashlar_arena *arena,
         return alloc_in_range(arena, size, flags_for(arena, alignment));
     block = alloc_address(arena, size_for(size), flags_for(arena, alignment));
     if (block == NULL)
-        (void)arena_refuse(arena,
-                           mention_waiting(arena, refuse_memory(arena, size)));
+        (void)arena_refuse(
+            arena, mention_waiting(arena, refuse_memory(arena, size, false)));
     else
         arena_count_by(arena, 1);
     return block;

@@ -9,6 +9,7 @@
 #include <ashlar.h>
 
 #include "arena/arena.h"
+#include "base/memory.h"
 #include "support/ranges.h"
 #include "support/stress.h"
 #include "support/suite.h"
@@ -260,15 +261,22 @@ START_TEST(a_loop_over_sizes_of_many_chunks_comes_to_make_no_call)
 }
 END_TEST
 
-START_TEST(addresses_run_out_with_a_status_of_their_own)
+static struct ashlar_arena *make_small(void)
 {
     struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
     struct ashlar_arena *small = NULL;
-    void *block;
 
     options.source = vm;
     options.reserve_bytes = 64 * MIB;
     OK(ashlar_arena_create(&options, &small));
+    return small;
+}
+
+START_TEST(addresses_run_out_with_a_status_of_their_own)
+{
+    struct ashlar_arena *small = make_small();
+    void *block;
+
     ck_assert_ptr_null(ashlar_arena_alloc(small, 65 * MIB, 0));
     ck_assert(ranges_error_is(ASHLAR_ERR_NO_ADDRESS_SPACE, "reserve_bytes"));
     block = ashlar_arena_alloc(small, 48 * MIB, 0);
@@ -279,6 +287,44 @@ START_TEST(addresses_run_out_with_a_status_of_their_own)
     block = ashlar_arena_alloc(small, 1, 0);
     ck_assert_ptr_nonnull(block);
     OK(ashlar_arena_free(small, block));
+    OK(ashlar_arena_destroy(small, 0));
+}
+END_TEST
+
+/* For the last block jemalloc asks for more than it needs first, in vain. */
+START_TEST(want_of_host_memory_is_told_from_want_of_addresses)
+{
+    struct ashlar_arena *small = make_small();
+
+    while (extents_refused(&small->extents) == 0)
+        ck_assert_ptr_nonnull(ashlar_arena_alloc(small, MIB / 4, 0));
+    memory_fail_nth(1, false);
+    ck_assert_ptr_null(ashlar_arena_alloc(small, 100, 0));
+    memory_fail_nth(0, false);
+    ck_assert(ranges_error_is(ASHLAR_ERR_NO_MEMORY, "the host has no memory"));
+    OK(ashlar_arena_destroy(small, ASHLAR_ARENA_FORCE));
+}
+END_TEST
+
+static void ask_for_too_much(unsigned number, void *user)
+{
+    static unsigned arrived;
+    size_t i, count = stress_count(50000, 100000);
+
+    (void)number;
+    stress_meet(&arrived, 2);
+    for (i = 0; i < count && !stress_failed(); i++)
+        STRESS_EXPECT(ashlar_arena_alloc(user, 65 * MIB, 0) == NULL &&
+                          ashlar_last_error() == ASHLAR_ERR_NO_ADDRESS_SPACE,
+                      "%s", ashlar_last_error_message());
+}
+
+START_TEST(every_thread_is_told_that_addresses_ran_out)
+{
+    struct ashlar_arena *small = make_small();
+
+    stress_threads(2, ask_for_too_much, small);
+    stress_verdict();
     OK(ashlar_arena_destroy(small, 0));
 }
 END_TEST
@@ -736,6 +782,8 @@ static Suite *arena_range_suite(void)
     tcase_add_test(test,
                    a_loop_over_sizes_of_many_chunks_comes_to_make_no_call);
     tcase_add_test(test, addresses_run_out_with_a_status_of_their_own);
+    tcase_add_test(test, want_of_host_memory_is_told_from_want_of_addresses);
+    tcase_add_test(test, every_thread_is_told_that_addresses_ran_out);
     tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
     tcase_add_test(
         test, a_block_that_cannot_shrink_keeps_its_memory_while_others_trim);
