@@ -400,7 +400,16 @@ void *ashlar_arena_alloc_type(struct ashlar_arena *arena,
 
 /* --- freeing -------------------------------------------------------------- */
 
-/* On a range: a live block begins there, and stops being one. */
+static enum ashlar_status refuse_dead(const struct ashlar_arena *arena,
+                                      const void *block)
+{
+    return error_set(ASHLAR_ERR_NOT_LIVE,
+                     "no live block of arena \"%s\" begins at %p: it was freed "
+                     "before, or this is the middle of one",
+                     arena->name, block);
+}
+
+/* On a range: a live block begins there. */
 static enum ashlar_status check_block(struct ashlar_arena *arena,
                                       const void *block, const char *call)
 {
@@ -415,10 +424,7 @@ static enum ashlar_status check_block(struct ashlar_arena *arena,
                          arena->name);
     if (backing_is_live(&arena->backing, block))
         return ASHLAR_OK;
-    return error_set(ASHLAR_ERR_NOT_LIVE,
-                     "no live block of arena \"%s\" begins at %p: it was freed "
-                     "before, or this is the middle of one",
-                     arena->name, block);
+    return refuse_dead(arena, block);
 }
 
 enum ashlar_status arena_take_back(struct ashlar_arena *arena,
@@ -428,7 +434,7 @@ enum ashlar_status arena_take_back(struct ashlar_arena *arena,
 
     if (status == ASHLAR_OK && arena_has_range(arena) &&
         !backing_leave(&arena->backing, block)) /* another thread was quicker */
-        status = check_block(arena, block, call);
+        status = refuse_dead(arena, block);
     if (status != ASHLAR_OK)
         return arena_refuse(arena, status);
     arena_count_by(arena, UINT64_MAX);
