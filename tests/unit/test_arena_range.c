@@ -677,9 +677,12 @@ START_TEST(a_block_freed_with_fences_is_nobodys_until_they_pass)
     memset(block, 1, 4 * MIB); /* by the work, until it is done */
     REFUSED(ASHLAR_ERR_BUSY, "1 live blocks, and 1 that wait",
             ashlar_arena_destroy(arena, 0));
-    REFUSED(ASHLAR_ERR_BUSY, "1 that wait",
+    REFUSED(ASHLAR_ERR_BUSY,
+            "1 live blocks, and 1 that wait for fences; try again once",
             ashlar_arena_destroy(arena, ASHLAR_ARENA_FORCE));
-    REFUSED(ASHLAR_ERR_BUSY, "1 that wait", ashlar_arena_reset(arena));
+    REFUSED(ASHLAR_ERR_BUSY,
+            "1 live blocks, and 1 that wait for fences; try again once",
+            ashlar_arena_reset(arena));
     OK(ashlar_vm_finish(vm, 1));
     OK(ashlar_arena_free(arena, other));
     before = committed();
