@@ -100,6 +100,10 @@ static void *alloc(int device, size_t size)
     struct ashlar_arena *arena = ashlar_adapter_arena(device);
     void *block;
 
+    if (device < 0 || device >= ADAPTER_DEVICES)
+        (void)fprintf(stderr,
+                      "ashlar_adapter: device is %d; devices are 0 to %d\n",
+                      device, ADAPTER_DEVICES - 1);
     if (arena == NULL || size == 0)
         return NULL;
     block = ashlar_arena_alloc(arena, size, ADAPTER_ALIGNMENT);

@@ -141,9 +141,10 @@ static inline size_t size_for(size_t size)
     return max_size(size, JE_QUANTUM);
 }
 
-static enum ashlar_status refuse_memory(struct ashlar_arena *arena, size_t size)
+static enum ashlar_status refuse_memory(struct ashlar_arena *arena, size_t size,
+                                        bool for_addresses)
 {
-    if (arena_has_range(arena) && extents_were_refused(&arena->extents))
+    if (for_addresses)
         return error_set(ASHLAR_ERR_NO_ADDRESS_SPACE,
                          "arena \"%s\" has no stretch of addresses for %zu "
                          "bytes among its %lu; give it more reserve_bytes",
@@ -200,6 +201,7 @@ static enum ashlar_status fill(struct ashlar_arena *arena, const void *block,
 static void *alloc_in_range(struct ashlar_arena *arena, size_t size, int flags)
 {
     struct backing *backing = &arena->backing;
+    uint64_t refused = extents_refused(&arena->extents);
     size_t bytes = je_block_class(size, flags);
     enum ashlar_status status;
     void *block;
@@ -208,7 +210,8 @@ static void *alloc_in_range(struct ashlar_arena *arena, size_t size, int flags)
         waiting_glance(arena);
     block = bytes == 0 ? NULL : alloc_address(arena, size, flags);
     if (ASHLAR_UNLIKELY(block == NULL)) {
-        status = refuse_memory(arena, size);
+        status = refuse_memory(arena, size,
+                               extents_refused(&arena->extents) != refused);
         goto err_refuse;
     }
     backing_pin(backing, block, bytes);
@@ -244,8 +247,8 @@ static __attribute__((noinline)) void *alloc_slowly(struct ashlar_arena *arena,
         return alloc_in_range(arena, size, flags_for(arena, alignment));
     block = alloc_address(arena, size_for(size), flags_for(arena, alignment));
     if (block == NULL)
-        (void)arena_refuse(arena,
-                           mention_waiting(arena, refuse_memory(arena, size)));
+        (void)arena_refuse(
+            arena, mention_waiting(arena, refuse_memory(arena, size, false)));
     else
         arena_count_by(arena, 1);
     return block;
@@ -397,7 +400,16 @@ void *ashlar_arena_alloc_type(struct ashlar_arena *arena,
 
 /* --- freeing -------------------------------------------------------------- */
 
-/* On a range: a live block begins there, and stops being one. */
+static enum ashlar_status refuse_dead(const struct ashlar_arena *arena,
+                                      const void *block)
+{
+    return error_set(ASHLAR_ERR_NOT_LIVE,
+                     "no live block of arena \"%s\" begins at %p: it was freed "
+                     "before, or this is the middle of one",
+                     arena->name, block);
+}
+
+/* On a range: a live block begins there. */
 static enum ashlar_status check_block(struct ashlar_arena *arena,
                                       const void *block, const char *call)
 {
@@ -412,10 +424,7 @@ static enum ashlar_status check_block(struct ashlar_arena *arena,
                          arena->name);
     if (backing_is_live(&arena->backing, block))
         return ASHLAR_OK;
-    return error_set(ASHLAR_ERR_NOT_LIVE,
-                     "no live block of arena \"%s\" begins at %p: it was freed "
-                     "before, or this is the middle of one",
-                     arena->name, block);
+    return refuse_dead(arena, block);
 }
 
 enum ashlar_status arena_take_back(struct ashlar_arena *arena,
@@ -425,7 +434,7 @@ enum ashlar_status arena_take_back(struct ashlar_arena *arena,
 
     if (status == ASHLAR_OK && arena_has_range(arena) &&
         !backing_leave(&arena->backing, block)) /* another thread was quicker */
-        status = check_block(arena, block, call);
+        status = refuse_dead(arena, block);
     if (status != ASHLAR_OK)
         return arena_refuse(arena, status);
     arena_count_by(arena, UINT64_MAX);

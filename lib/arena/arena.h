@@ -38,7 +38,7 @@
  *
  * Locks, in the order in which they may be held together: list (record.c),
  * waiting.lock, backing.lock, the range's. jemalloc may be called with the
- * first two held, and never calls back to where one is taken.
+ * first three held, and never calls back to where one is taken.
  */
 #ifndef ASHLAR_ARENA_ARENA_H
 #define ASHLAR_ARENA_ARENA_H

@@ -93,9 +93,10 @@ enum ashlar_status backing_open(struct backing *backing,
     status = make_records(backing);
     if (status != ASHLAR_OK)
         return status;
-    __atomic_fetch_add(&range->holders, 1, __ATOMIC_RELAXED);
-    range_spread(range);
-    return ASHLAR_OK;
+    status = range_occupy(range); /* another may have been quicker */
+    if (status != ASHLAR_OK)
+        free_records(backing);
+    return status;
 }
 
 enum ashlar_status backing_close(struct backing *backing)
@@ -304,18 +305,32 @@ static void set_mapped(struct backing *backing, uint64_t from, uint64_t to,
     set_bits(backing->mapped, from, to, mapped);
 }
 
-uint64_t backing_reach(const struct backing *backing, const void *block,
-                       uint64_t limit)
+/* With the lock held. */
+static uint64_t reach(const struct backing *backing, const void *block,
+                      struct granules on)
 {
-    struct granules on = granules_of(backing, block, limit);
     uint64_t granule = on.first;
-    uint64_t end;
 
     while (granule <= on.last &&
            count_missing(backing, granule, granule + 1) == 0)
         granule++;
-    end = backing->base + bytes_of(backing, granule);
-    return min_size(limit, end - (uint64_t)(uintptr_t)block);
+    return backing->base + bytes_of(backing, granule) -
+           (uint64_t)(uintptr_t)block;
+}
+
+/* What seems to have none may be about to get its bit back: see vacate(). */
+uint64_t backing_reach(struct backing *backing, const void *block,
+                       uint64_t limit)
+{
+    struct granules on = granules_of(backing, block, limit);
+    uint64_t bytes;
+
+    if (count_missing(backing, on.first, on.last + 1) == 0)
+        return limit;
+    lock_take(&backing->lock);
+    bytes = reach(backing, block, on);
+    lock_give(&backing->lock);
+    return min_size(limit, bytes);
 }
 
 /* --- taking away ---------------------------------------------------------- */

@@ -72,7 +72,8 @@ struct backing {
 /**
  * Stand on a range that nobody uses, from now on held.
  *
- * @return ASHLAR_OK; ASHLAR_ERR_NO_MEMORY  no host memory for the records.
+ * @return ASHLAR_OK; ASHLAR_ERR_NO_MEMORY  no host memory for the records;
+ *         else as range_check_unused().
  */
 enum ashlar_status backing_open(struct backing *backing,
                                 struct ashlar_range *range, bool owned);
@@ -118,7 +119,7 @@ enum ashlar_status backing_fill(struct backing *backing, const void *block,
                                 uint64_t bytes);
 
 /** Bytes from a block on that have memory, up to a limit. */
-uint64_t backing_reach(const struct backing *backing, const void *block,
+uint64_t backing_reach(struct backing *backing, const void *block,
                        uint64_t limit);
 
 /** Take memory away that has no pin. As ashlar_range_decommit(). */

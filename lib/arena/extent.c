@@ -32,7 +32,7 @@ static void *extent_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes,
     do {
         if (*zero || !find_place(extents, next, bytes, alignment, &at) ||
             (wanted != NULL && (uint64_t)(uintptr_t)wanted != at)) {
-            __atomic_store_n(&extents->refused, 1, __ATOMIC_RELAXED);
+            __atomic_fetch_add(&extents->refused, 1, __ATOMIC_RELAXED);
             return NULL;
         }
     } while (!__atomic_compare_exchange_n(&extents->next, &next, at + bytes,
@@ -84,9 +84,9 @@ void extents_start(struct extents *extents, uint64_t base, uint64_t bytes)
     };
 }
 
-bool extents_were_refused(struct extents *extents)
+uint64_t extents_refused(const struct extents *extents)
 {
-    return __atomic_exchange_n(&extents->refused, 0, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&extents->refused, __ATOMIC_RELAXED);
 }
 
 uint64_t extents_handed_out(const struct extents *extents)

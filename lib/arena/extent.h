@@ -27,14 +27,14 @@ struct extents {
     uint64_t base;
     uint64_t end;
     uint64_t next;    /* atomic */
-    unsigned refused; /* atomic: addresses were asked for, and none left */
+    uint64_t refused; /* atomic: times that addresses were asked for in vain */
 };
 
 /** Hand out the addresses from base on. */
 void extents_start(struct extents *extents, uint64_t base, uint64_t bytes);
 
-/** Whether an extent was refused since the last time this was asked. */
-bool extents_were_refused(struct extents *extents);
+/** How often an extent was refused, for want of addresses. */
+uint64_t extents_refused(const struct extents *extents);
 
 /** Bytes of addresses that jemalloc has got. */
 uint64_t extents_handed_out(const struct extents *extents);

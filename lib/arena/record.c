@@ -178,14 +178,7 @@ check_range(const struct ashlar_arena_options *options)
                          "the range at 0x%lx may move, which an arena's must "
                          "not; make it without ASHLAR_RANGE_MAY_MOVE",
                          (unsigned long)range->base);
-    status = range_check_free(range);
-    if (status == ASHLAR_OK && range->used != 0)
-        status =
-            error_set(ASHLAR_ERR_INVALID,
-                      "%lu bytes of the range at 0x%lx are used; an arena "
-                      "stands on one of which nothing is",
-                      (unsigned long)range->used, (unsigned long)range->base);
-    return status;
+    return range_check_unused(range);
 }
 
 static enum ashlar_status
@@ -455,21 +448,23 @@ ashlar_arena_create(const struct ashlar_arena_options *options,
 
 /* --- destroy, reset, trim ------------------------------------------------- */
 
-static enum ashlar_status check_not_waiting(struct ashlar_arena *arena,
-                                            uint64_t live)
+/* That nothing waits, nor is live, unless that is to be dropped. */
+static enum ashlar_status check_idle(struct ashlar_arena *arena, bool drop)
 {
+    uint64_t live = arena_live(arena);
     uint64_t waiting;
 
     (void)waiting_collect(arena);
     waiting = waiting_count(&arena->waiting);
-    if (live == 0 && waiting == 0)
+    if ((live == 0 || drop) && waiting == 0)
         return ASHLAR_OK;
     return arena_refuse(
         arena,
         error_set(ASHLAR_ERR_BUSY,
                   "arena \"%s\" has %lu live blocks, and %lu that wait for "
-                  "fences; free them, or force it, once nothing waits",
-                  arena->name, (unsigned long)live, (unsigned long)waiting));
+                  "fences; %s once nothing waits",
+                  arena->name, (unsigned long)live, (unsigned long)waiting,
+                  drop ? "try again" : "free them, or force it,"));
 }
 
 enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
@@ -483,8 +478,7 @@ enum ashlar_status ashlar_arena_destroy(struct ashlar_arena *arena,
         return arena_refuse(
             arena, error_set(ASHLAR_ERR_INVALID,
                              "flags is 0x%x; known is 0x1 (force)", flags));
-    status = check_not_waiting(
-        arena, (flags & ASHLAR_ARENA_FORCE) != 0 ? 0 : arena_live(arena));
+    status = check_idle(arena, (flags & ASHLAR_ARENA_FORCE) != 0);
     if (status == ASHLAR_OK && arena_has_range(arena))
         status = backing_close(&arena->backing);
     if (status != ASHLAR_OK)
@@ -512,7 +506,7 @@ enum ashlar_status ashlar_arena_reset(struct ashlar_arena *arena)
                       "cannot be freed at once; make it with "
                       "ASHLAR_ARENA_ISOLATED",
                       arena->name));
-    status = check_not_waiting(arena, 0);
+    status = check_idle(arena, true);
     if (status != ASHLAR_OK)
         return status;
     if (arena_has_range(arena))

@@ -414,12 +414,42 @@ enum ashlar_status ashlar_range_prepare(struct ashlar_range *range,
     return status;
 }
 
-void range_spread(struct ashlar_range *range)
+/* The lock is held. */
+static enum ashlar_status check_unused(struct ashlar_range *range)
 {
+    enum ashlar_status status = range_check_free(range);
+
+    if (status != ASHLAR_OK || range->used == 0)
+        return status;
+    return error_set(ASHLAR_ERR_INVALID,
+                     "%lu bytes of the range at 0x%lx are used; an arena "
+                     "stands on one of which nothing is",
+                     (unsigned long)range->used, (unsigned long)range->base);
+}
+
+enum ashlar_status range_check_unused(struct ashlar_range *range)
+{
+    enum ashlar_status status;
+
     lock_take(&range->lock);
-    range->used = range->reserved;
-    range->frontier = range->reserved;
+    status = check_unused(range);
     lock_give(&range->lock);
+    return status;
+}
+
+enum ashlar_status range_occupy(struct ashlar_range *range)
+{
+    enum ashlar_status status;
+
+    lock_take(&range->lock);
+    status = check_unused(range);
+    if (status == ASHLAR_OK) {
+        __atomic_fetch_add(&range->holders, 1, __ATOMIC_RELAXED);
+        range->used = range->reserved;
+        range->frontier = range->reserved;
+    }
+    lock_give(&range->lock);
+    return status;
 }
 
 /* --- commit: memory for holes --------------------------------------------- */

@@ -147,12 +147,15 @@ void range_result(const struct ashlar_range *range,
 enum ashlar_status range_shrink(struct ashlar_range *range, uint64_t total,
                                 uint64_t *released_out);
 
+/** Refuse a range that an arena cannot stand on, since it is used. */
+enum ashlar_status range_check_unused(struct ashlar_range *range);
+
 /**
- * Count all addresses reserved as used, without memory: holes, which
- * ashlar_range_commit() fills part by part. For an arena, in a range that
- * nobody uses yet.
+ * Stand on a range alone, as an arena does, or refuse as range_check_unused().
+ * All addresses reserved count as used, without memory: holes, which
+ * ashlar_range_commit() fills part by part.
  */
-void range_spread(struct ashlar_range *range);
+enum ashlar_status range_occupy(struct ashlar_range *range);
 
 /**
  * Take the chunks of a part away from under an arena, which knows that nobody

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ashlar.h>
 
@@ -112,6 +113,23 @@ START_TEST(each_device_has_an_arena_of_its_own)
 }
 END_TEST
 
+/* The frameworks take NULL for memory, so that the reason is told otherwise. */
+START_TEST(a_device_that_cannot_be_is_told_of)
+{
+    FILE *said = tmpfile();
+    char line[200] = "";
+
+    ck_assert_ptr_nonnull(said);
+    ck_assert_int_ge(dup2(fileno(said), STDERR_FILENO), 0);
+    ck_assert_ptr_null(torch_alloc(100, ADAPTER_DEVICES, NULL));
+    rewind(said);
+    ck_assert_ptr_nonnull(fgets(line, sizeof(line), said));
+    ck_assert_str_eq(line,
+                     "ashlar_adapter: device is 64; devices are 0 to 63\n");
+    (void)fclose(said);
+}
+END_TEST
+
 START_TEST(nothing_is_nothing)
 {
     ck_assert_ptr_null(torch_alloc(0, 0, NULL));
@@ -186,6 +204,7 @@ static Suite *adapter_suite(void)
     tcase_add_test(test, a_free_waits_for_the_stream_it_names);
     tcase_add_test(test, cupys_parameter_is_the_stream);
     tcase_add_test(test, each_device_has_an_arena_of_its_own);
+    tcase_add_test(test, a_device_that_cannot_be_is_told_of);
     tcase_add_test(test, nothing_is_nothing);
     tcase_add_test(test, what_cannot_be_freed_is_kept_and_counted);
     tcase_add_test(test, threads_share_a_device);
