@@ -162,6 +162,8 @@ START_TEST(what_is_idle_goes_before_there_is_more_than_ever)
     /* The slack, and the page that some builds of jemalloc put between. */
     ck_assert_uint_le(stats().peak_committed_bytes, 44 * MIB);
     ck_assert_uint_gt(stats().releases, 0);
+    /* The slack stayed, until it is asked for. */
+    ck_assert_uint_ge(trim(), 2 * MIB);
     OK(ashlar_arena_free(arena, large));
 }
 END_TEST
@@ -180,6 +182,54 @@ START_TEST(what_is_idle_goes_when_the_source_has_no_more)
     ck_assert_uint_eq(stats().live_blocks, 2);
     OK(ashlar_arena_free(arena, blocks[1]));
     OK(ashlar_arena_free(arena, blocks[2]));
+}
+END_TEST
+
+/* Not more than there was once, so that nothing goes before it is asked for. */
+START_TEST(what_is_idle_goes_when_others_have_the_memory)
+{
+    struct ashlar_range *others;
+    char *blocks[4];
+    size_t i;
+
+    OK(ashlar_arena_free(arena, alloc(500 * MIB)));
+    ck_assert_uint_ge(trim(), 500 * MIB);
+    for (i = 0; i < 4; i++)
+        blocks[i] = alloc(60 * MIB);
+    OK(ashlar_arena_free(arena, blocks[0]));
+    OK(ashlar_arena_free(arena, blocks[2]));
+    OK(ashlar_range_create(vm, NULL, &others));
+    OK(ashlar_range_grow_to(others, 1024 * MIB - committed(), NULL));
+    /* It fits into neither hole. */
+    blocks[0] = alloc(100 * MIB);
+    memset(blocks[0], 1, 100 * MIB);
+    for (i = 0; i < 4; i++)
+        if (i != 2)
+            OK(ashlar_arena_free(arena, blocks[i]));
+    OK(ashlar_range_destroy(others, ASHLAR_QUIET, 1));
+}
+END_TEST
+
+START_TEST(a_block_that_cannot_grow_takes_nothing)
+{
+    struct ashlar_arena_figures before = ASHLAR_ARENA_FIGURES_INIT;
+    struct ashlar_arena_figures after = ASHLAR_ARENA_FIGURES_INIT;
+    struct ashlar_range *others;
+    char *block = alloc(400 * MIB);
+
+    OK(ashlar_arena_resize(arena, block, 100 * MIB, 0));
+    (void)trim();
+    OK(ashlar_range_create(vm, NULL, &others));
+    OK(ashlar_range_grow_to(others, 1024 * MIB - committed(), NULL));
+    OK(ashlar_arena_fragmentation(arena, &before));
+    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, "option memory",
+            ashlar_arena_resize(arena, block, 300 * MIB, 0));
+    OK(ashlar_arena_fragmentation(arena, &after));
+    ck_assert_uint_eq(after.allocated_bytes, before.allocated_bytes);
+    ck_assert_uint_eq(after.committed_bytes, before.committed_bytes);
+    OK(ashlar_range_destroy(others, ASHLAR_QUIET, 1));
+    OK(ashlar_arena_resize(arena, block, 300 * MIB, 0));
+    OK(ashlar_arena_free(arena, block));
 }
 END_TEST
 
@@ -307,6 +357,29 @@ START_TEST(want_of_host_memory_is_told_from_want_of_addresses)
 }
 END_TEST
 
+/* One part with what jemalloc calls dirty, the other with what it retained. */
+START_TEST(addresses_that_are_kept_apart_are_joined_before_they_run_out)
+{
+    struct ashlar_arena *small = make_small();
+    char *low;
+    char *high;
+    char *all;
+
+    all = ashlar_arena_alloc(small, 48 * MIB, 0);
+    OK(ashlar_arena_free(small, all));
+    OK(ashlar_arena_trim(small, NULL));
+    low = ashlar_arena_alloc(small, 20 * MIB, 0);
+    high = ashlar_arena_alloc(small, 20 * MIB, 0);
+    OK(ashlar_arena_free(small, low));
+    OK(ashlar_arena_trim(small, NULL));
+    OK(ashlar_arena_free(small, high));
+    all = ashlar_arena_alloc(small, 48 * MIB, 0);
+    ck_assert_msg(all != NULL, "%s", ashlar_last_error_message());
+    OK(ashlar_arena_free(small, all));
+    OK(ashlar_arena_destroy(small, 0));
+}
+END_TEST
+
 static void ask_for_too_much(unsigned number, void *user)
 {
     static unsigned arrived;
@@ -402,6 +475,44 @@ START_TEST(a_block_that_cannot_shrink_keeps_its_memory_while_others_trim)
     stress_threads(2, shrink_or_trim, block);
     stress_verdict();
     OK(ashlar_arena_free(arena, block));
+}
+END_TEST
+
+struct race {
+    void *block;
+    enum ashlar_status said[2];
+};
+
+static void free_at_once(unsigned number, void *user)
+{
+    struct race *race = user;
+    static unsigned arrived;
+    size_t i, count = stress_count(50000, 500000);
+
+    for (i = 0; i < count && !stress_failed(); i++) {
+        if (number == 0)
+            race->block = alloc(100);
+        stress_meet(&arrived, 2);
+        race->said[number] = ashlar_arena_free(arena, race->block);
+        stress_meet(&arrived, 2);
+        if (number == 0)
+            STRESS_EXPECT((race->said[0] == ASHLAR_OK &&
+                           race->said[1] == ASHLAR_ERR_NOT_LIVE) ||
+                              (race->said[1] == ASHLAR_OK &&
+                               race->said[0] == ASHLAR_ERR_NOT_LIVE),
+                          "two frees of one block: %d and %d",
+                          (int)race->said[0], (int)race->said[1]);
+        stress_meet(&arrived, 2);
+    }
+}
+
+START_TEST(of_two_frees_at_once_one_is_refused)
+{
+    struct race race;
+
+    stress_threads(2, free_at_once, &race);
+    stress_verdict();
+    ck_assert_uint_eq(stats().live_blocks, 0);
 }
 END_TEST
 
@@ -710,6 +821,24 @@ START_TEST(an_allocation_finds_what_has_passed)
 }
 END_TEST
 
+/* An allocation glances at the oldest few, but for want of memory at all. */
+START_TEST(an_allocation_finds_what_has_passed_behind_what_has_not)
+{
+    char *block;
+    size_t i;
+
+    OK(ashlar_vm_hold(vm, 1));
+    for (i = 0; i < 20; i++)
+        OK(ashlar_arena_free_after(arena, alloc(100), &on_1, 1));
+    OK(ashlar_arena_free_after(arena, alloc(700 * MIB), ASHLAR_QUIET, 1));
+    /* It does not fit where the last one was. */
+    block = alloc(900 * MIB);
+    ck_assert_uint_eq(waiting_count(&arena->waiting), 20);
+    OK(ashlar_arena_free(arena, block));
+    OK(ashlar_vm_finish(vm, 1));
+}
+END_TEST
+
 START_TEST(a_bad_fence_leaves_the_block_live)
 {
     struct ashlar_fence bad = {99, 0, NULL, 0};
@@ -780,6 +909,8 @@ static Suite *arena_range_suite(void)
     tcase_add_test(test, a_trim_takes_every_idle_chunk_and_no_other);
     tcase_add_test(test, what_is_idle_goes_before_there_is_more_than_ever);
     tcase_add_test(test, what_is_idle_goes_when_the_source_has_no_more);
+    tcase_add_test(test, what_is_idle_goes_when_others_have_the_memory);
+    tcase_add_test(test, a_block_that_cannot_grow_takes_nothing);
     tcase_add_test(test, a_steady_loop_makes_no_call_into_the_source);
     tcase_add_test(test, a_block_of_many_chunks_is_had_again_without_a_call);
     tcase_add_test(test, a_loop_over_large_sizes_comes_to_make_no_call);
@@ -787,10 +918,13 @@ static Suite *arena_range_suite(void)
                    a_loop_over_sizes_of_many_chunks_comes_to_make_no_call);
     tcase_add_test(test, addresses_run_out_with_a_status_of_their_own);
     tcase_add_test(test, want_of_host_memory_is_told_from_want_of_addresses);
+    tcase_add_test(
+        test, addresses_that_are_kept_apart_are_joined_before_they_run_out);
     tcase_add_test(test, every_thread_is_told_that_addresses_ran_out);
     tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
     tcase_add_test(
         test, a_block_that_cannot_shrink_keeps_its_memory_while_others_trim);
+    tcase_add_test(test, of_two_frees_at_once_one_is_refused);
     tcase_add_test(test, a_block_that_grows_keeps_its_memory_while_others_trim);
     tcase_add_test(test, a_block_has_its_bytes_while_others_trim);
     tcase_add_test(test, nothing_reads_or_writes_the_memory);
@@ -806,6 +940,8 @@ static Suite *arena_range_suite(void)
     tcase_add_checked_fixture(test, open_small_chunks, close_all);
     tcase_add_test(test, a_block_freed_with_fences_is_nobodys_until_they_pass);
     tcase_add_test(test, an_allocation_finds_what_has_passed);
+    tcase_add_test(test,
+                   an_allocation_finds_what_has_passed_behind_what_has_not);
     tcase_add_test(test, a_bad_fence_leaves_the_block_live);
     tcase_add_test(test, heap_blocks_wait_for_fences_that_name_their_source);
     suite_add_tcase(suite, test);
