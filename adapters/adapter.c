@@ -4,6 +4,7 @@
 
 #include "adapter.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static enum ashlar_status open_source(int device,
 {
     const char *given = getenv("ASHLAR_ADAPTER_SOURCE");
     const char *colon;
-    char options[256];
+    char options[PATH_MAX + 256]; /* a driver's path, and others */
     char name[64];
 
     if (given == NULL || *given == '\0')

@@ -10,10 +10,11 @@
 . "$top_srcdir/tests/scripts/lib.sh"
 
 # What stands on jemalloc, by arenas or by the blocks of pools.
-tests='unit/test_arena unit/test_arena_life unit/test_arena_range unit/test_heap
-  unit/test_pool unit/test_put unit/test_reserve unit/test_run unit/test_runs
-  unit/test_slab unit/test_store unit/test_trim fault/fault_arena
-  fault/fault_pool stress/stress_arena stress/stress_churn'
+tests='unit/test_arena unit/test_arena_life unit/test_arena_race
+  unit/test_arena_range unit/test_heap unit/test_pool unit/test_put
+  unit/test_reserve unit/test_run unit/test_runs unit/test_slab unit/test_store
+  unit/test_trim fault/fault_arena fault/fault_pool stress/stress_arena
+  stress/stress_churn'
 
 debug_archive() {
   for archive in "$top_srcdir/.deps/debug-jemalloc"-*-"$(uname -m)"/lib/*.a; do

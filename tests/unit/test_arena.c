@@ -205,6 +205,21 @@ START_TEST(a_type_stands_for_size_and_alignment)
 }
 END_TEST
 
+START_TEST(a_type_that_has_a_block_keeps_its_alignment)
+{
+    const struct ashlar_type *type;
+    void *block;
+
+    make_kind(_i);
+    OK(ashlar_type_register("of_arena", 96, 32, &type));
+    block = ashlar_arena_alloc_type(arena, type, 3);
+    ck_assert_ptr_nonnull(block);
+    REFUSED(ASHLAR_ERR_CONFLICT, "of_arena",
+            ashlar_type_register("of_arena", 96, 64, &type));
+    free_block(block);
+}
+END_TEST
+
 /* --- freeing -------------------------------------------------------------- */
 
 static void free_elsewhere(unsigned number, void *block)
@@ -348,6 +363,22 @@ START_TEST(figures_are_those_of_the_arena_alone)
 }
 END_TEST
 
+START_TEST(a_trim_gives_back_the_pages_that_an_arena_keeps)
+{
+    struct ashlar_arena_figures figures = ASHLAR_ARENA_FIGURES_INIT;
+    uint64_t released = 1;
+
+    make_kind(_i);
+    free_block(alloc(3000000, 0));
+    OK(ashlar_arena_trim(arena, &released));
+    ck_assert_uint_eq(released == 0, _i != ASHLAR_ARENA_KIND_RANGE);
+    if (_i != ASHLAR_ARENA_KIND_SHARED) {
+        OK(ashlar_arena_fragmentation(arena, &figures));
+        ck_assert_uint_eq(figures.kept_bytes, 0);
+    }
+}
+END_TEST
+
 START_TEST(questions_are_checked_too)
 {
     struct ashlar_arena_stats none = ASHLAR_ARENA_STATS_INIT;
@@ -386,6 +417,7 @@ static Suite *arena_suite(void)
     FOR_ALL(test, more_than_there_is_gives_null_and_the_reason);
     FOR_ALL(test, zeros_are_zeros_also_where_something_was);
     FOR_ALL(test, a_type_stands_for_size_and_alignment);
+    FOR_ALL(test, a_type_that_has_a_block_keeps_its_alignment);
     suite_add_tcase(suite, test);
     test = tcase_create("freeing and resizing");
     tcase_add_checked_fixture(test, open_source, close_all);
@@ -399,6 +431,7 @@ static Suite *arena_suite(void)
     test = tcase_create("figures");
     tcase_add_checked_fixture(test, open_source, close_all);
     FOR_ALL(test, figures_are_those_of_the_arena_alone);
+    FOR_ALL(test, a_trim_gives_back_the_pages_that_an_arena_keeps);
     FOR_ALL(test, questions_are_checked_too);
     suite_add_tcase(suite, test);
     return suite;

@@ -347,8 +347,8 @@ static int judge_limited(void *argument)
         return 2;
     if (ashlar_source_open("vm", "memory=64G", &options.source) != ASHLAR_OK)
         return 3;
-    /* As many addresses as there are, or a reason; then with fewer. */
-    if (ashlar_arena_create(&options, &arena) == ASHLAR_OK &&
+    /* As many addresses as there are; then with fewer. */
+    if (ashlar_arena_create(&options, &arena) != ASHLAR_OK ||
         ashlar_arena_destroy(arena, 0) != ASHLAR_OK)
         return 4;
     options.reserve_bytes = (uint64_t)128 << 20;

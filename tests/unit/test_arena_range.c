@@ -162,6 +162,8 @@ START_TEST(what_is_idle_goes_before_there_is_more_than_ever)
     /* The slack, and the page that some builds of jemalloc put between. */
     ck_assert_uint_le(stats().peak_committed_bytes, 44 * MIB);
     ck_assert_uint_gt(stats().releases, 0);
+    /* The slack stayed, until it is asked for. */
+    ck_assert_uint_ge(trim(), 2 * MIB);
     OK(ashlar_arena_free(arena, large));
 }
 END_TEST
@@ -180,6 +182,54 @@ START_TEST(what_is_idle_goes_when_the_source_has_no_more)
     ck_assert_uint_eq(stats().live_blocks, 2);
     OK(ashlar_arena_free(arena, blocks[1]));
     OK(ashlar_arena_free(arena, blocks[2]));
+}
+END_TEST
+
+/* Not more than there was once, so that nothing goes before it is asked for. */
+START_TEST(what_is_idle_goes_when_others_have_the_memory)
+{
+    struct ashlar_range *others;
+    char *blocks[4];
+    size_t i;
+
+    OK(ashlar_arena_free(arena, alloc(500 * MIB)));
+    ck_assert_uint_ge(trim(), 500 * MIB);
+    for (i = 0; i < 4; i++)
+        blocks[i] = alloc(60 * MIB);
+    OK(ashlar_arena_free(arena, blocks[0]));
+    OK(ashlar_arena_free(arena, blocks[2]));
+    OK(ashlar_range_create(vm, NULL, &others));
+    OK(ashlar_range_grow_to(others, 1024 * MIB - committed(), NULL));
+    /* It fits into neither hole. */
+    blocks[0] = alloc(100 * MIB);
+    memset(blocks[0], 1, 100 * MIB);
+    for (i = 0; i < 4; i++)
+        if (i != 2)
+            OK(ashlar_arena_free(arena, blocks[i]));
+    OK(ashlar_range_destroy(others, ASHLAR_QUIET, 1));
+}
+END_TEST
+
+START_TEST(a_block_that_cannot_grow_takes_nothing)
+{
+    struct ashlar_arena_figures before = ASHLAR_ARENA_FIGURES_INIT;
+    struct ashlar_arena_figures after = ASHLAR_ARENA_FIGURES_INIT;
+    struct ashlar_range *others;
+    char *block = alloc(400 * MIB);
+
+    OK(ashlar_arena_resize(arena, block, 100 * MIB, 0));
+    (void)trim();
+    OK(ashlar_range_create(vm, NULL, &others));
+    OK(ashlar_range_grow_to(others, 1024 * MIB - committed(), NULL));
+    OK(ashlar_arena_fragmentation(arena, &before));
+    REFUSED(ASHLAR_ERR_NO_DEVICE_MEMORY, "option memory",
+            ashlar_arena_resize(arena, block, 300 * MIB, 0));
+    OK(ashlar_arena_fragmentation(arena, &after));
+    ck_assert_uint_eq(after.allocated_bytes, before.allocated_bytes);
+    ck_assert_uint_eq(after.committed_bytes, before.committed_bytes);
+    OK(ashlar_range_destroy(others, ASHLAR_QUIET, 1));
+    OK(ashlar_arena_resize(arena, block, 300 * MIB, 0));
+    OK(ashlar_arena_free(arena, block));
 }
 END_TEST
 
@@ -307,25 +357,25 @@ START_TEST(want_of_host_memory_is_told_from_want_of_addresses)
 }
 END_TEST
 
-static void ask_for_too_much(unsigned number, void *user)
-{
-    static unsigned arrived;
-    size_t i, count = stress_count(50000, 100000);
-
-    (void)number;
-    stress_meet(&arrived, 2);
-    for (i = 0; i < count && !stress_failed(); i++)
-        STRESS_EXPECT(ashlar_arena_alloc(user, 65 * MIB, 0) == NULL &&
-                          ashlar_last_error() == ASHLAR_ERR_NO_ADDRESS_SPACE,
-                      "%s", ashlar_last_error_message());
-}
-
-START_TEST(every_thread_is_told_that_addresses_ran_out)
+/* One part with what jemalloc calls dirty, the other with what it retained. */
+START_TEST(addresses_that_are_kept_apart_are_joined_before_they_run_out)
 {
     struct ashlar_arena *small = make_small();
+    char *low;
+    char *high;
+    char *all;
 
-    stress_threads(2, ask_for_too_much, small);
-    stress_verdict();
+    all = ashlar_arena_alloc(small, 48 * MIB, 0);
+    OK(ashlar_arena_free(small, all));
+    OK(ashlar_arena_trim(small, NULL));
+    low = ashlar_arena_alloc(small, 20 * MIB, 0);
+    high = ashlar_arena_alloc(small, 20 * MIB, 0);
+    OK(ashlar_arena_free(small, low));
+    OK(ashlar_arena_trim(small, NULL));
+    OK(ashlar_arena_free(small, high));
+    all = ashlar_arena_alloc(small, 48 * MIB, 0);
+    ck_assert_msg(all != NULL, "%s", ashlar_last_error_message());
+    OK(ashlar_arena_free(small, all));
     OK(ashlar_arena_destroy(small, 0));
 }
 END_TEST
@@ -364,129 +414,6 @@ START_TEST(pins_and_bits_are_all_gone_with_the_blocks)
         ck_assert_uint_eq(arena->backing.starts[i], 0);
     i = committed();
     ck_assert_uint_eq(trim(), i);
-}
-END_TEST
-
-/* A large block cannot become a small one where it is. */
-static void shrink_in_vain(unsigned char *block)
-{
-    size_t i, count = stress_count(20000, 20000);
-
-    for (i = 0; i < count && !stress_failed(); i++) {
-        STRESS_EXPECT(ashlar_arena_resize(arena, block, 100, 0) ==
-                          ASHLAR_ERR_NO_ROOM,
-                      "8 MiB became 100 bytes");
-        STRESS_EXPECT(block[8 * MIB - 1] == 0x5a, "the tail was lost");
-    }
-}
-
-static void shrink_or_trim(unsigned number, void *user)
-{
-    static unsigned arrived;
-    static bool done;
-
-    stress_meet(&arrived, 2);
-    if (number == 0) {
-        shrink_in_vain(user);
-        __atomic_store_n(&done, true, __ATOMIC_RELAXED);
-    }
-    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
-        (void)ashlar_arena_trim(arena, NULL);
-}
-
-START_TEST(a_block_that_cannot_shrink_keeps_its_memory_while_others_trim)
-{
-    unsigned char *block = alloc(8 * MIB);
-
-    memset(block, 0x5a, 8 * MIB);
-    stress_threads(2, shrink_or_trim, block);
-    stress_verdict();
-    OK(ashlar_arena_free(arena, block));
-}
-END_TEST
-
-#define GRANULE (2 * MIB)
-
-/* It ends in a granule, then behind it: that is its own all the time. */
-static void grow_over_a_granule(struct backing *backing, unsigned char *block)
-{
-    struct stress_random random = stress_stream(7);
-    size_t i, wait, count = stress_count(100000, 1000000);
-
-    for (i = 0; i < count && !stress_failed(); i++) {
-        backing_pin(backing, block, GRANULE + 1);
-        OK(backing_fill(backing, block, GRANULE + 1));
-        block[GRANULE] = 0x5a;
-        for (wait = stress_below(&random, 3000); wait != 0; wait--)
-            __asm__ volatile("" ::: "memory");
-        backing_repin(backing, block, GRANULE + 1, 2 * GRANULE + 1);
-        OK(backing_fill(backing, block, 2 * GRANULE + 1));
-        STRESS_EXPECT(block[GRANULE] == 0x5a, "memory of a live block went");
-        backing_unpin(backing, block, 2 * GRANULE + 1);
-    }
-}
-
-static void grow_or_trim(unsigned number, void *user)
-{
-    static unsigned arrived;
-    static bool done;
-
-    stress_meet(&arrived, 2);
-    if (number == 0) {
-        grow_over_a_granule(&arena->backing, user);
-        __atomic_store_n(&done, true, __ATOMIC_RELAXED);
-    }
-    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
-        (void)ashlar_arena_trim(arena, NULL);
-}
-
-START_TEST(a_block_that_grows_keeps_its_memory_while_others_trim)
-{
-    unsigned char *block = (unsigned char *)(uintptr_t)arena->backing.base;
-
-    /* Neighbours in the first granule and the last. */
-    backing_pin(&arena->backing, block, 1);
-    backing_pin(&arena->backing, block + 2 * GRANULE, 1);
-    stress_threads(2, grow_or_trim, block);
-    stress_verdict();
-    backing_unpin(&arena->backing, block, 1);
-    backing_unpin(&arena->backing, block + 2 * GRANULE, 1);
-}
-END_TEST
-
-/* A chunk looks idle, and then a block lies there. */
-static void ask_for_bytes(struct backing *backing, const void *block)
-{
-    size_t i, ask, count = stress_count(300000, 1000000);
-
-    for (i = 0; i < count && !stress_failed(); i++) {
-        backing_pin(backing, block, GRANULE);
-        OK(backing_fill(backing, block, GRANULE));
-        for (ask = 0; ask < 100; ask++)
-            STRESS_EXPECT(backing_reach(backing, block, GRANULE) == GRANULE,
-                          "a live block has fewer bytes than were asked for");
-        backing_unpin(backing, block, GRANULE);
-    }
-}
-
-static void ask_or_trim(unsigned number, void *user)
-{
-    static unsigned arrived;
-    static bool done;
-
-    stress_meet(&arrived, 2);
-    if (number == 0) {
-        ask_for_bytes(&arena->backing, user);
-        __atomic_store_n(&done, true, __ATOMIC_RELAXED);
-    }
-    while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
-        (void)ashlar_arena_trim(arena, NULL);
-}
-
-START_TEST(a_block_has_its_bytes_while_others_trim)
-{
-    stress_threads(2, ask_or_trim, (void *)(uintptr_t)arena->backing.base);
-    stress_verdict();
 }
 END_TEST
 
@@ -600,62 +527,6 @@ START_TEST(a_range_that_moves_or_of_another_source_is_refused)
 }
 END_TEST
 
-struct contest {
-    struct ashlar_range *range;
-    struct ashlar_arena *made[2];
-    enum ashlar_status said[2];
-};
-
-/* One of the two gets it. */
-static void judge_contest(struct contest *contest)
-{
-    unsigned winner = contest->made[0] == NULL;
-
-    STRESS_EXPECT(contest->made[winner] != NULL &&
-                      contest->made[1 - winner] == NULL,
-                  "%s arena stands on the range",
-                  contest->made[winner] == NULL ? "no" : "more than one");
-    STRESS_EXPECT(contest->said[1 - winner] == ASHLAR_ERR_BUSY,
-                  "the other was told %d", (int)contest->said[1 - winner]);
-    if (!stress_failed())
-        STRESS_EXPECT(ashlar_arena_destroy(contest->made[winner], 0) ==
-                          ASHLAR_OK,
-                      "it cannot be destroyed");
-}
-
-static void contend(unsigned number, void *user)
-{
-    struct ashlar_arena_options options = ASHLAR_ARENA_OPTIONS_INIT;
-    struct contest *contest = user;
-    static unsigned arrived;
-    size_t i, count = stress_count(400, 4000);
-
-    options.range = contest->range;
-    for (i = 0; i < count && !stress_failed(); i++) {
-        contest->made[number] = NULL;
-        stress_meet(&arrived, 2);
-        contest->said[number] =
-            ashlar_arena_create(&options, &contest->made[number]);
-        stress_meet(&arrived, 2);
-        if (number == 0)
-            judge_contest(contest);
-        stress_meet(&arrived, 2);
-    }
-}
-
-START_TEST(of_two_threads_one_makes_an_arena_on_a_range)
-{
-    struct ashlar_range_options range_options = ASHLAR_RANGE_OPTIONS_INIT;
-    struct contest contest = {0};
-
-    range_options.reserve_bytes = 64 * MIB;
-    OK(ashlar_range_create(vm, &range_options, &contest.range));
-    stress_threads(2, contend, &contest);
-    stress_verdict();
-    OK(ashlar_range_destroy(contest.range, ASHLAR_QUIET, 1));
-}
-END_TEST
-
 /* --- fences --------------------------------------------------------------- */
 
 START_TEST(a_block_freed_with_fences_is_nobodys_until_they_pass)
@@ -707,6 +578,24 @@ START_TEST(an_allocation_finds_what_has_passed)
     OK(ashlar_arena_free_after(arena, block, ASHLAR_QUIET, 1));
     block = alloc(700 * MIB);
     OK(ashlar_arena_free(arena, block));
+}
+END_TEST
+
+/* An allocation glances at the oldest few, but for want of memory at all. */
+START_TEST(an_allocation_finds_what_has_passed_behind_what_has_not)
+{
+    char *block;
+    size_t i;
+
+    OK(ashlar_vm_hold(vm, 1));
+    for (i = 0; i < 20; i++)
+        OK(ashlar_arena_free_after(arena, alloc(100), &on_1, 1));
+    OK(ashlar_arena_free_after(arena, alloc(700 * MIB), ASHLAR_QUIET, 1));
+    /* It does not fit where the last one was. */
+    block = alloc(900 * MIB);
+    ck_assert_uint_eq(waiting_count(&arena->waiting), 20);
+    OK(ashlar_arena_free(arena, block));
+    OK(ashlar_vm_finish(vm, 1));
 }
 END_TEST
 
@@ -780,6 +669,8 @@ static Suite *arena_range_suite(void)
     tcase_add_test(test, a_trim_takes_every_idle_chunk_and_no_other);
     tcase_add_test(test, what_is_idle_goes_before_there_is_more_than_ever);
     tcase_add_test(test, what_is_idle_goes_when_the_source_has_no_more);
+    tcase_add_test(test, what_is_idle_goes_when_others_have_the_memory);
+    tcase_add_test(test, a_block_that_cannot_grow_takes_nothing);
     tcase_add_test(test, a_steady_loop_makes_no_call_into_the_source);
     tcase_add_test(test, a_block_of_many_chunks_is_had_again_without_a_call);
     tcase_add_test(test, a_loop_over_large_sizes_comes_to_make_no_call);
@@ -787,25 +678,23 @@ static Suite *arena_range_suite(void)
                    a_loop_over_sizes_of_many_chunks_comes_to_make_no_call);
     tcase_add_test(test, addresses_run_out_with_a_status_of_their_own);
     tcase_add_test(test, want_of_host_memory_is_told_from_want_of_addresses);
-    tcase_add_test(test, every_thread_is_told_that_addresses_ran_out);
-    tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
     tcase_add_test(
-        test, a_block_that_cannot_shrink_keeps_its_memory_while_others_trim);
-    tcase_add_test(test, a_block_that_grows_keeps_its_memory_while_others_trim);
-    tcase_add_test(test, a_block_has_its_bytes_while_others_trim);
+        test, addresses_that_are_kept_apart_are_joined_before_they_run_out);
+    tcase_add_test(test, pins_and_bits_are_all_gone_with_the_blocks);
     tcase_add_test(test, nothing_reads_or_writes_the_memory);
     suite_add_tcase(suite, test);
     test = tcase_create("ranges");
     tcase_add_checked_fixture(test, open_small_chunks, close_all);
     tcase_add_test(test, a_range_given_is_held_and_comes_back_empty);
     tcase_add_test(test, a_range_that_moves_or_of_another_source_is_refused);
-    tcase_add_test(test, of_two_threads_one_makes_an_arena_on_a_range);
     tcase_add_test(test, two_arenas_on_one_source_do_not_disturb_each_other);
     suite_add_tcase(suite, test);
     test = tcase_create("fences");
     tcase_add_checked_fixture(test, open_small_chunks, close_all);
     tcase_add_test(test, a_block_freed_with_fences_is_nobodys_until_they_pass);
     tcase_add_test(test, an_allocation_finds_what_has_passed);
+    tcase_add_test(test,
+                   an_allocation_finds_what_has_passed_behind_what_has_not);
     tcase_add_test(test, a_bad_fence_leaves_the_block_live);
     tcase_add_test(test, heap_blocks_wait_for_fences_that_name_their_source);
     suite_add_tcase(suite, test);
