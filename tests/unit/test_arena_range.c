@@ -357,22 +357,24 @@ START_TEST(want_of_host_memory_is_told_from_want_of_addresses)
 }
 END_TEST
 
-/* One part with what jemalloc calls dirty, the other with what it retained. */
+/* Every other part is what jemalloc calls dirty, the rest what it retained. */
 START_TEST(addresses_that_are_kept_apart_are_joined_before_they_run_out)
 {
     struct ashlar_arena *small = make_small();
-    char *low;
-    char *high;
-    char *all;
+    void *parts[11];
+    void *all;
+    size_t i;
 
     all = ashlar_arena_alloc(small, 48 * MIB, 0);
     OK(ashlar_arena_free(small, all));
     OK(ashlar_arena_trim(small, NULL));
-    low = ashlar_arena_alloc(small, 20 * MIB, 0);
-    high = ashlar_arena_alloc(small, 20 * MIB, 0);
-    OK(ashlar_arena_free(small, low));
+    for (i = 0; i < 11; i++)
+        parts[i] = ashlar_arena_alloc(small, 4 * MIB, 0);
+    for (i = 0; i < 11; i += 2)
+        OK(ashlar_arena_free(small, parts[i]));
     OK(ashlar_arena_trim(small, NULL));
-    OK(ashlar_arena_free(small, high));
+    for (i = 1; i < 11; i += 2)
+        OK(ashlar_arena_free(small, parts[i]));
     all = ashlar_arena_alloc(small, 48 * MIB, 0);
     ck_assert_msg(all != NULL, "%s", ashlar_last_error_message());
     OK(ashlar_arena_free(small, all));
